@@ -1,0 +1,62 @@
+/* The trace file as the runtime writes it and trace/ reads it. Little-endian. A file header, then chunks to the end.
+ *
+ * Each chunk stands for itself: header, then `stored_bytes` of body. A reader that meets a chunk whose magic, sizes or
+ * checksum are wrong, or that is cut off, keeps everything before it and says so. Chunks of one thread are in program
+ * order; between threads only tickets and stamps order. Chunks are appended by whichever thread has filled a buffer,
+ * with one write call each (the file is opened with O_APPEND), so no lock is needed and a killed program leaves a
+ * readable file.
+ */
+#ifndef CLEAVE_ABI_TRACE_FILE_H
+#define CLEAVE_ABI_TRACE_FILE_H
+
+#include <stdint.h>
+
+#define CLEAVE_TRACE_MAGIC UINT64_C(0x31455641454c4301) /* "\1CLEAVE1" */
+#define CLEAVE_CHUNK_MAGIC UINT32_C(0x4b4e4843)         /* "CHNK" */
+#define CLEAVE_TRACE_VERSION 1
+
+struct cleave_file_header {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t header_bytes; /* of this structure; a later version may be longer */
+  uint64_t start_stamp;
+  uint64_t process; /* process id */
+};
+
+enum cleave_chunk_kind {
+  CLEAVE_CHUNK_RECORDS = 1, /* body: records of `thread`, coded as in codec.h */
+  CLEAVE_CHUNK_MODULE = 2,  /* body: struct cleave_module_chunk, then name, segments (struct cleave_segment
+                               each), globals' addresses (8 bytes each), tables */
+  CLEAVE_CHUNK_PROCESS = 3, /* body: JSON text: program, arguments, working directory, pid, parent, schedule, seed,
+                               environment that matters, mapped files with their addresses and build ids */
+  CLEAVE_CHUNK_END = 4,     /* body: JSON text: how the program ended, counts; last chunk of a complete trace */
+  CLEAVE_CHUNK_UNLOAD = 5   /* body: one word, segment array address of a module that is gone */
+};
+
+struct cleave_chunk_header {
+  uint32_t magic;
+  uint16_t kind;
+  uint16_t flags;
+  uint32_t thread;       /* thread number, RECORDS only */
+  uint32_t stored_bytes; /* of the body as it stands in the file */
+  uint64_t sequence;     /* RECORDS: number of the chunk within its thread, from 0; else 0 */
+  uint32_t words;        /* RECORDS: raw words that the body decodes to */
+  uint32_t records;      /* RECORDS: records in it */
+  uint64_t checksum;     /* XXH3-64 of the body as stored */
+};
+
+struct cleave_module_chunk {
+  uint64_t segments; /* run-time address of the segment array: headers of records point into it */
+  uint64_t segment_count;
+  uint64_t identity;
+  uint32_t name_bytes;
+  uint32_t global_count;
+  uint64_t table_bytes;
+};
+
+#ifdef __cplusplus
+static_assert(sizeof(cleave_file_header) == 32);
+static_assert(sizeof(cleave_chunk_header) == 40);
+static_assert(sizeof(cleave_module_chunk) == 40);
+#endif
+#endif

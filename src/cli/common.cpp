@@ -1,0 +1,31 @@
+#include "cli/common.h"
+
+#include <fmt/format.h>
+
+namespace cleave::cli {
+
+void add_common_options(CLI::App& app, CommonOptions& options) {
+  app.add_option("--json", options.json, "write the findings file (- for standard output)");
+  app.add_option("--units", options.units, "what a unit is: annotated, locks, methods, functions:GLOB; comma separated")
+      ->delimiter(',');
+  app.add_option("--config", options.config, "units and sets, as in docs/contract.md (cleave.toml)");
+  app.add_option("--suppress", options.suppress, "file of findings not to report: an id or a variable a line");
+  app.add_option("--baseline", options.baseline, "findings file whose findings are known and do not count");
+  app.add_option("--fail-on", options.fail_on, "lowest verdict that gives exit status 1")
+      ->check(CLI::IsMember({"candidate", "feasible", "witnessed", "confirmed"}))
+      ->capture_default_str();
+  app.add_option("--jobs", options.jobs, "how many things to do at once (0: one a core)")->check(CLI::Range(0, 1024));
+  app.add_flag("--quiet", options.quiet, "findings only, no progress and no counts");
+}
+
+int usage_error(const Error& error) {
+  fmt::print(stderr, "cleave: {}\n", error.sentence());
+  return static_cast<int>(Exit::Usage);
+}
+
+int unfinished(const Error& error) {
+  fmt::print(stderr, "cleave: {}\n", error.sentence());
+  return static_cast<int>(Exit::Unfinished);
+}
+
+}  // namespace cleave::cli

@@ -1,0 +1,42 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/common.h"
+
+namespace {
+
+using namespace cleave::cli;
+
+int run(int argc, char** argv) {
+  CLI::App app{"Cleave finds atomicity violations in multithreaded C and C++ programs.", "cleave"};
+  app.set_version_flag("--version", "cleave " CLEAVE_VERSION);
+  app.require_subcommand(1);
+  app.footer("Example: cleave --version");
+
+  // CLI11 has its own idea of `--`; ours is: everything after it is the program and its arguments, untouched.
+  std::vector<std::string> words(argv + 1, argv + argc);
+  Context context;
+  auto dashes = std::find(words.begin(), words.end(), "--");
+  if (dashes != words.end()) {
+    context.program.assign(dashes + 1, words.end());
+    words.erase(dashes, words.end());
+  }
+#define CLEAVE_VERB(name) add_##name##_verb(app, context);
+#include "cli/verbs.def"
+#undef CLEAVE_VERB
+
+  std::reverse(words.begin(), words.end());  // CLI11 takes the vector from its end
+  try {
+    app.parse(words);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    fmt::print(stderr, "cleave: {}; see cleave --help\n", error.what());
+    return static_cast<int>(Exit::Usage);
+  }
+  return context.run ? context.run() : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return run(argc, argv); }

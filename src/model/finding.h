@@ -1,0 +1,84 @@
+// What a person is told. One finding per triple of program locations, per cycle of units on a set, or per static rule
+// and place. report/ prints it, `--json` writes it; field by field as in docs/contract.md.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cleave {
+
+enum class Verdict : uint8_t { Infeasible, Candidate, Feasible, Witnessed, Confirmed };  // ordered: `--fail-on`
+enum class FindingKind : uint8_t { Triple, Cycle, HighLevelRace, StaleValue };
+enum class Pattern : uint8_t { None, RWR, RWW, WWR, WRW, WWW };
+enum class Role : uint8_t { First, Remote, Second, From, To };
+
+std::string_view word_of(Verdict verdict);
+std::string_view word_of(FindingKind kind);
+std::string_view word_of(Pattern pattern);
+std::string_view word_of(Role role);
+bool parse(std::string_view word, Verdict* verdict);
+
+struct AccessReport {
+  Role role = Role::First;
+  std::string thread;
+  std::string op;        // read, write, update
+  std::string value;
+  std::string function, file;
+  uint32_t line = 0;
+  std::vector<std::string> stack;  // innermost first, "function file:line"
+  std::vector<std::string> locks;  // held at the access
+  std::string variable;            // cycles: the accesses of an edge may differ from the finding's variable
+};
+
+// An edge of a cycle: unit `from` came before unit `to`, by this conflict.
+struct EdgeReport {
+  uint32_t from = 0, to = 0;  // indexes into Finding::units
+  std::string variable;
+  std::string conflict;       // WR, RW, WW; also "order" (--sets one: program order, locks, fork, join)
+  AccessReport first, second;
+};
+
+struct UnitReport {
+  std::string name, thread;
+};
+
+struct Finding {
+  std::string id;
+  FindingKind kind = FindingKind::Triple;
+  Pattern pattern = Pattern::None;
+  Verdict verdict = Verdict::Candidate;
+  std::string variable, unit, set;
+  std::vector<AccessReport> accesses;           // triples: first, remote, second, in execution order
+  std::map<std::string, std::string> stages;    // stage name → kept, dropped, sat, unsat, unknown …
+  std::string proof, witness;
+  std::string why;                              // one sentence: why no serial order explains it
+  std::string note;                             // budget ran out, program diverged, benign …
+  uint64_t occurrences = 1;
+  std::vector<UnitReport> units;                // cycles
+  std::vector<EdgeReport> edges;                // cycles
+  std::vector<std::vector<std::string>> views;  // high-level races
+};
+
+// What a stage did. The extra numbers go into the JSON beside triples and sites.
+struct StageReport {
+  std::string name;
+  uint64_t triples = 0, sites = 0;
+  double seconds = 0;
+  std::map<std::string, uint64_t> counts;
+};
+
+struct Findings {
+  std::string command, program, trace;
+  std::vector<StageReport> stages;
+  std::vector<Finding> findings;
+  std::map<std::string, std::string> facts;  // what was not instrumented, not modelled; sizes; definition used
+};
+
+// "CLV-" and eight hex digits, from what survives an edit of the source: never lines, addresses or order.
+std::string finding_id(FindingKind kind, Pattern pattern, std::string_view variable,
+                       const std::vector<std::string>& functions);
+
+}  // namespace cleave

@@ -1,0 +1,49 @@
+// Events in total order, a batch at a time, with memory bounded by what is open and not by the length of the trace.
+// The checker of `cleave check` runs on this, on a finished file and on one that is still being written.
+#pragma once
+
+#include <span>
+
+#include "base/result.h"
+#include "trace/trace.h"
+
+namespace cleave {
+
+// An access with other bounds than the earlier ones has split a location: `whole` never appears again, what was known
+// of it holds for every id in `parts`.
+struct VariableSplit {
+  VariableId whole;
+  std::vector<VariableId> parts;
+};
+
+class EventSource {
+ public:
+  virtual ~EventSource() = default;
+
+  // The next events, or an empty span at the end. A span is valid until the next call.
+  virtual Result<std::span<const Event>> next() = 0;
+  // Splits that took place before the first event of the last batch. A batch ends where a split is needed.
+  virtual std::span<const VariableSplit> splits() const { return {}; }
+  // What an Update of the last batch read; `position` counts within the batch.
+  virtual uint64_t old_value(size_t position) const = 0;
+  // Names of everything seen so far. The tables only grow; events() of it is empty.
+  virtual const Trace& tables() const = 0;
+  // False when the trace ends in the middle: killed program, truncated file.
+  virtual bool complete() const { return true; }
+};
+
+// A loaded trace as a source.
+class TraceSource final : public EventSource {
+ public:
+  explicit TraceSource(const Trace& trace) : trace_(trace) {}
+  Result<std::span<const Event>> next() override;
+  uint64_t old_value(size_t position) const override;
+  const Trace& tables() const override { return trace_; }
+
+ private:
+  static constexpr size_t kBatch = 4096;
+  const Trace& trace_;
+  size_t begin_ = 0, end_ = 0;
+};
+
+}  // namespace cleave
