@@ -19,8 +19,9 @@ extern __thread struct cleave_thread_block __cleave_thread __attribute__((tls_mo
 void __cleave_register(const struct cleave_module *module);
 void __cleave_unregister(const struct cleave_module *module);
 
-/* Room for `words` words; flushes, schedules. The caller sets cursor and writes the record. */
-uint64_t *__cleave_reserve(uint64_t words);
+/* Room for `words` words; flushes, schedules. The caller sets cursor and writes the record. `segment` is the segment
+ * that is about to run: a plan must know it before its accesses happen. */
+uint64_t *__cleave_reserve(uint64_t words, const struct cleave_segment *segment);
 /* __cleave_thread.branches is full: writes it away and resets it to CLEAVE_BRANCHES_NONE. */
 void __cleave_branches_full(void);
 

@@ -18,7 +18,7 @@
  * Inline code of a segment of n payload words:
  *
  *   word *p = __cleave_thread.cursor;
- *   if (p + 1 + n > __cleave_thread.limit) p = __cleave_reserve(1 + n);    // cold; a scheduling point under control
+ *   if (p + 1 + n > __cleave_thread.limit) p = __cleave_reserve(1 + n, descriptor);  // cold; a scheduling point under control
  *   __cleave_thread.cursor = p + 1 + n;                                     // reserved before the first access
  *   p[0] = descriptor | __cleave_thread.branches << 48;  __cleave_thread.branches = 1;
  *   p[1] = address of the first access;  v = load;  p[2] = v;  …
@@ -26,7 +26,7 @@
  * The buffer is zeroed when it is handed out, and the addresses are stored before the access, so a segment that was
  * interrupted (crash, another thread's exit) shows how far it came: an address word of 0 was not reached.
  *
- * Under control (schedule other than free and noise) `limit` is kept at 0, so every segment enters __cleave_reserve:
+ * Under control (schedule other than free) `limit` is kept at 0, so every segment enters __cleave_reserve:
  * that is the scheduling point before its first access, and costs nothing when nobody schedules.
  */
 #ifndef CLEAVE_ABI_RECORD_H

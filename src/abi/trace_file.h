@@ -30,7 +30,9 @@ enum cleave_chunk_kind {
   CLEAVE_CHUNK_PROCESS = 3, /* body: JSON text: program, arguments, working directory, pid, parent, schedule, seed,
                                environment that matters, mapped files with their addresses and build ids */
   CLEAVE_CHUNK_END = 4,     /* body: JSON text: how the program ended, counts; last chunk of a complete trace */
-  CLEAVE_CHUNK_UNLOAD = 5   /* body: one word, segment array address of a module that is gone */
+  CLEAVE_CHUNK_UNLOAD = 5,  /* body: one word, segment array address of a module that is gone */
+  CLEAVE_CHUNK_SCHEDULE = 6 /* body: the schedule that a controlled run followed, as schedule/ writes it; the tool
+                               appends it when the program has ended, so it may stand behind END */
 };
 
 struct cleave_chunk_header {
