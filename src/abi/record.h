@@ -57,6 +57,7 @@ struct cleave_segment {
   uint16_t words; /* payload words */
   uint16_t flags; /* CLEAVE_SEGMENT_* */
 };
+#define CLEAVE_SEGMENT_MAX_WORDS 240u /* the pass starts a new segment before this; the smallest buffer holds two */
 #define CLEAVE_SEGMENT_ACCESS 1u /* has at least one memory access */
 #define CLEAVE_SEGMENT_CALL 2u   /* ends in a call */
 

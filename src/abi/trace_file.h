@@ -28,8 +28,10 @@ enum cleave_chunk_kind {
   CLEAVE_CHUNK_MODULE = 2,  /* body: struct cleave_module_chunk, then name, segments (struct cleave_segment
                                each), globals' addresses (8 bytes each), tables */
   CLEAVE_CHUNK_PROCESS = 3, /* body: JSON text: program, arguments, working directory, pid, parent, schedule, seed,
-                               environment that matters, mapped files with their addresses and build ids */
-  CLEAVE_CHUNK_END = 4,     /* body: JSON text: how the program ended, counts; last chunk of a complete trace */
+                               environment that matters, mapped files with their addresses and build ids. One more after each dlopen
+                               that brought instrumented modules: only the mapped files are new */
+  CLEAVE_CHUNK_END = 4,     /* body: JSON text: how the program ended, counts; last chunk of a complete trace. One
+                               that says "exec" and is followed by more chunks was an exec that failed */
   CLEAVE_CHUNK_UNLOAD = 5,  /* body: one word, segment array address of a module that is gone */
   CLEAVE_CHUNK_SCHEDULE = 6 /* body: the schedule that a controlled run followed, as schedule/ writes it; the tool
                                appends it when the program has ended, so it may stand behind END */
