@@ -1,0 +1,1 @@
+// Exists so that the suite's precompiled header has a target to belong to.

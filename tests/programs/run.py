@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Runs the program suite and compares with every program's expect.toml.
+
+  run.py schema   ROOT             the expect.toml files say what they must, and nothing else
+  run.py native   ROOT BUILD       every program ends with 0 or 1 under a few seeds, every twin with 0
+  run.py tsan     ROOT BUILD       every program that says tsan_clean gives no report, nor does its twin
+  run.py symptoms ROOT BUILD       every bug shows natively, with noise at the locks; twins stay right (not in make test)
+
+--only GLOB picks programs (SET/NAME). Failures are printed one a line; exit status 1 if there are any.
+"""
+import argparse
+import fnmatch
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import suite
+
+SEEDS = (1, 2, 3)
+SECONDS = 60
+
+
+def run(binary, arguments, environment=None):
+    """(exit status, output); status None when it does not end in time."""
+    try:
+        done = subprocess.run([binary, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS,
+                              env={**os.environ, **(environment or {})})
+        return done.returncode, done.stdout.decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        return None, ""
+
+
+def allowed(program, build):
+    if build.endswith("_ok"):
+        return (0,)
+    if program.expect.get("may_hang"):
+        return (0, 1, 3)
+    return (0, 1) if program.bug else (0,)
+
+
+def native_failures(program, folder):
+    for build in program.builds:
+        for seed in SEEDS:
+            arguments = [*program.expect.get("args", []), "--seed", str(seed)]
+            status, output = run(folder / "native" / build, arguments)
+            if status not in allowed(program, build):
+                yield f"{build} --seed {seed}: exit status {status}, not {allowed(program, build)}: {output.strip()}"
+
+
+def tsan_failures(program, folder):
+    if not program.expect["tsan_clean"]:
+        return
+    for build in program.builds:
+        arguments = [*program.expect.get("args", []), "--seed", "1"]
+        status, output = run(folder / "tsan" / build, arguments, {"TSAN_OPTIONS": "exitcode=66 halt_on_error=0"})
+        if status not in allowed(program, build):
+            report = next((line for line in output.splitlines() if "SUMMARY" in line), output.strip()[-200:])
+            yield f"{build}: ThreadSanitizer build ends with {status}: {report}"
+
+
+def symptom_failures(program, folder):
+    if not program.bug or program.expect.get("symptom_shows") == "under control":
+        return
+    arguments = program.expect.get("symptom_args", program.expect.get("args", []))
+    noise = {"LD_PRELOAD": str(folder / "libnoise.so")}
+    bad = (1, 3) if program.expect.get("may_hang") else (1,)
+    seen = any(run(folder / "native" / program.id, [*arguments, "--seed", str(seed)], environment)[0] in bad
+               for seed in range(1, 9) for environment in (None, noise))
+    if not seen:
+        yield f"{program.id} {' '.join(arguments)}: the symptom did not show in 16 runs"
+    for environment in (None, noise):
+        status, output = run(folder / "native" / (program.id + "_ok"), [*arguments, "--seed", "1"], environment)
+        if status != 0:
+            yield f"{program.id}_ok {' '.join(arguments)}: exit status {status}: {output.strip()}"
+
+
+MODES = {"native": native_failures, "tsan": tsan_failures, "symptoms": symptom_failures}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("mode", choices=["schema", *MODES])
+    parser.add_argument("root")
+    parser.add_argument("build", nargs="?", default="build")
+    parser.add_argument("--only", default="*")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    try:
+        programs = [program for program in suite.load(options.root) if fnmatch.fnmatch(program.id, options.only)]
+    except ValueError as error:
+        print(error)
+        return 1
+    failures = []
+    if options.mode != "schema":
+        folder = Path(options.build).resolve() / "programs"
+        with ThreadPoolExecutor(options.jobs) as pool:
+            for found in pool.map(lambda program: list(MODES[options.mode](program, folder)), programs):
+                failures += found
+    for failure in failures:
+        print(failure)
+    print(f"{options.mode}: {len(programs)} programs, {len(failures)} failures")
+    return 1 if failures or not programs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
