@@ -19,11 +19,16 @@ extern __thread struct cleave_thread_block __cleave_thread __attribute__((tls_mo
 void __cleave_register(const struct cleave_module *module);
 void __cleave_unregister(const struct cleave_module *module);
 
+/* The two cold calls of the inline code keep every general register but the result and r11, so that the code around
+ * them need not spill. The definition must repeat the convention; the pass binds them at load time (a lazy PLT
+ * resolver would not keep r10). Vector registers are not kept. */
+#define CLEAVE_PRESERVE __attribute__((preserve_most))
+
 /* Room for `words` words; flushes, schedules. The caller sets cursor and writes the record. `segment` is the segment
  * that is about to run: a plan must know it before its accesses happen. */
-uint64_t *__cleave_reserve(uint64_t words, const struct cleave_segment *segment);
+CLEAVE_PRESERVE uint64_t *__cleave_reserve(uint64_t words, const struct cleave_segment *segment);
 /* __cleave_thread.branches is full: writes it away and resets it to CLEAVE_BRANCHES_NONE. */
-void __cleave_branches_full(void);
+CLEAVE_PRESERVE void __cleave_branches_full(void);
 
 /* Around an atomic operation, which the pass leaves as it is between the two. `begin` is the scheduling point, takes
  * the stripe of the address (order.h) and returns the number this operation has there; `end` gives the stripe back and
