@@ -1,0 +1,20 @@
+// Wherever a command takes a TRACE it takes any of the forms, told by content: our text, RAPID's STD text.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "trace/trace.h"
+
+namespace cleave {
+
+enum class TraceForm { Binary, Text, Rapid, Unknown };
+
+// Looks at the first bytes only.
+TraceForm form_of(std::string_view bytes);
+
+// Reads the whole trace into memory: 32 bytes an event.
+Result<Trace> load_trace(const std::string& path);
+
+}  // namespace cleave
