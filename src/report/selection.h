@@ -1,0 +1,40 @@
+// Which findings a person is told, and whether they make the command fail: --suppress, --baseline, --fail-on.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "model/finding.h"
+
+namespace cleave::report {
+
+// One id, variable or GLOB over variables (`*` and `?`) a line; `#` starts a comment.
+struct Suppressions {
+  std::set<std::string> words;
+
+  bool covers(const Finding& finding) const;
+};
+
+Result<Suppressions> parse_suppressions(std::string_view text, std::string_view place);
+
+struct Selection {
+  Suppressions suppressions;
+  std::set<std::string> baseline;  // ids of known findings
+  Verdict fail_on = Verdict::Candidate;
+};
+
+// Worst verdict first; within one verdict WWW last (no three accesses prove it), then by variable, unit and
+// id.
+void sort_findings(Findings& findings);
+
+struct Selected {
+  uint64_t suppressed = 0, known = 0;  // taken out
+  bool fails = false;                  // a finding at or above fail_on is left
+};
+
+// Takes out what is infeasible, suppressed or in the baseline, and sorts the rest.
+Selected select(Findings& findings, const Selection& selection);
+
+}  // namespace cleave::report
