@@ -1,0 +1,79 @@
+// Who runs when: a value. A schedule names threads by their place in the creation tree ("0" is the main thread, "0.2"
+// its second child) and positions by counts of that thread's scheduling points, never by addresses, so it survives
+// address randomization, another machine, and a rebuild of the same source.
+//
+// A scheduling point stands before every segment with an access, before every atomic operation and before every
+// synchronization operation (docs/control.md). Between two points of one thread nobody else runs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace cleave {
+
+// How the next thread is chosen. Free and Noise let the system decide; all others run one thread at a time.
+enum class Policy : uint8_t { Free, Serial, Random, Pct, Noise, Plan, Replay };
+std::string_view word_of(Policy policy);
+bool parse(std::string_view word, Policy* policy);
+constexpr bool serialised(Policy policy) { return policy != Policy::Free && policy != Policy::Noise; }
+
+// One thread has the turn for so many of its scheduling points. If it was preempted, the last of them is the place
+// where it waits for its next turn; if not, it gave the turn away after it: it had to wait, called out, or ended.
+struct Run {
+  uint32_t thread = 0;  // index into Schedule::threads
+  bool preempted = false;
+  uint64_t points = 0;
+  friend bool operator==(const Run&, const Run&) = default;
+};
+
+// What a scheduling point was about: replay compares it, and shows it where it differs.
+struct Step {
+  uint16_t operation = 0;  // CLEAVE_POINT_* (abi/control.h)
+  uint32_t module = 0;     // index into Schedule::modules, UINT32_MAX if the place is not known
+  uint32_t segment = 0;    // within the module
+  uint64_t value = 0;      // what the thread's previous step read or wrote; addresses count as 1
+  friend bool operator==(const Step&, const Step&) = default;
+};
+
+// Something from outside that the program was given: the time, random bytes, which of several waiters is woken.
+struct Pinned {
+  uint32_t thread = 0;
+  uint16_t source = 0;  // CLEAVE_PINNED_*
+  std::vector<uint8_t> bytes;
+  friend bool operator==(const Pinned&, const Pinned&) = default;
+};
+
+struct ModuleIdentity {
+  std::string name;       // source file as given to the compiler
+  uint64_t identity = 0;  // hash of the instrumented code
+  friend bool operator==(const ModuleIdentity&, const ModuleIdentity&) = default;
+};
+
+struct Schedule {
+  std::vector<std::string> threads;      // paths, in order of creation
+  std::vector<Run> runs;
+  std::vector<uint8_t> fingerprints;     // one a point, in the order of the run: chained hash of what the thread did
+  std::vector<Step> steps;               // the same in full, for the first points (as many as the runtime keeps)
+  std::vector<Pinned> pinned;            // per thread in order
+  std::vector<ModuleIdentity> modules;   // of the build it belongs to
+
+  uint64_t points() const;
+  friend bool operator==(const Schedule&, const Schedule&) = default;
+};
+
+// Bytes, and back. Any input that encode did not write gives an Error that says where, never a crash. O(size).
+std::vector<uint8_t> encode(const Schedule& schedule);
+Result<Schedule> decode_schedule(std::string_view bytes, const std::string& place);
+
+// Whether the schedule can be followed at all: every run names a thread, every thread but "0" comes after its parent,
+// as many fingerprints as points.
+Status validate(const Schedule& schedule, const std::string& place);
+
+// "0.2.1" → true; every other text → false.
+bool is_thread_path(std::string_view path);
+
+}  // namespace cleave

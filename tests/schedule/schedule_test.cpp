@@ -1,0 +1,142 @@
+#include "schedule/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "schedule/base64.h"
+#include "schedule/plan.h"
+#include "schedule/witness.h"
+
+namespace cleave {
+namespace {
+
+Schedule sample(uint64_t seed) {
+  Random random(seed);
+  Schedule schedule;
+  schedule.threads = {"0", "0.1", "0.2", "0.1.1"};
+  schedule.modules = {{"a.cpp", random.next()}, {"b.cpp", random.next()}};
+  for (int run = 0; run < 50; ++run) {
+    Run made{static_cast<uint32_t>(random.below(4)), random.chance(1, 2), random.below(20)};
+    schedule.runs.push_back(made);
+    for (uint64_t point = 0; point < made.points; ++point) {
+      schedule.fingerprints.push_back(static_cast<uint8_t>(random.next()));
+      if (schedule.steps.size() < 100)
+        schedule.steps.push_back({static_cast<uint16_t>(random.below(20)), static_cast<uint32_t>(random.below(2)),
+                                  static_cast<uint32_t>(random.below(1000)), random.next()});
+    }
+  }
+  schedule.pinned.push_back({2, 1, {1, 2, 3}});
+  return schedule;
+}
+
+std::string bytes_of(const Schedule& schedule) {
+  auto bytes = encode(schedule);
+  return {bytes.begin(), bytes.end()};
+}
+
+TEST(Schedule, ComesBackFromItsBytes) {
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    Schedule schedule = sample(seed);
+    Result<Schedule> back = decode_schedule(bytes_of(schedule), "s");
+    ASSERT_TRUE(back.ok()) << back.error().sentence();
+    EXPECT_EQ(back.value(), schedule);
+  }
+}
+
+TEST(Schedule, EveryTruncationIsAnError) {
+  std::string bytes = bytes_of(sample(1));
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    Result<Schedule> back = decode_schedule(bytes.substr(0, size), "s");
+    ASSERT_FALSE(back.ok()) << size;
+    EXPECT_EQ(back.error().place, "s");
+  }
+}
+
+TEST(Schedule, EveryDamagedByteIsAnErrorOrTheSameSchedule) {
+  Schedule schedule = sample(2);
+  std::string bytes = bytes_of(schedule);
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x41);
+    Result<Schedule> back = decode_schedule(damaged, "s");
+    if (back.ok()) EXPECT_EQ(back.value(), schedule) << at;  // the reserved word of the header
+  }
+}
+
+TEST(Schedule, WhatCannotBeFollowedIsSaid) {
+  Schedule schedule = sample(3);
+  schedule.runs[0].thread = 9;
+  EXPECT_FALSE(validate(schedule, "s").ok());
+  schedule = sample(3);
+  schedule.threads[1] = "1";
+  EXPECT_FALSE(validate(schedule, "s").ok());
+  schedule = sample(3);
+  schedule.fingerprints.pop_back();
+  EXPECT_FALSE(validate(schedule, "s").ok());
+}
+
+TEST(ThreadPath, IsNumbersFromOneBelowZero) {
+  for (const char* good : {"0", "0.1", "0.12.3"}) EXPECT_TRUE(is_thread_path(good)) << good;
+  for (const char* bad : {"", "1", "0.", "0.0", "00", "0..1", "0.1x", "0.1."}) EXPECT_FALSE(is_thread_path(bad)) << bad;
+}
+
+TEST(Base64, ComesBackAndKnowsItsOwn) {
+  Random random(7);
+  for (size_t size = 0; size < 100; ++size) {
+    std::vector<uint8_t> bytes(size);
+    for (auto& byte : bytes) byte = static_cast<uint8_t>(random.next());
+    std::string back;
+    ASSERT_TRUE(from_base64(to_base64(bytes), &back));
+    EXPECT_EQ(std::vector<uint8_t>(back.begin(), back.end()), bytes);
+  }
+  std::string back;
+  EXPECT_FALSE(from_base64("abc", &back));
+  EXPECT_FALSE(from_base64("ab=c", &back));
+}
+
+TEST(Witness, ComesBackFromJsonAndSaysWhatIsWrong) {
+  Witness witness;
+  witness.program = {"./bank", "--threads", "2"};
+  witness.directory = "/tmp";
+  witness.inputs["amount"] = std::string("1\0\xff", 3);
+  witness.schedule = sample(4);
+  witness.milestones.milestones.push_back({"0.1", EventKind::Write, "bank.cpp", 12, 3, "withdraw", 2, 7, "first"});
+  std::string text = to_json(witness);
+  Result<Witness> back = witness_from_json(text, "w.json");
+  ASSERT_TRUE(back.ok()) << back.error().sentence();
+  EXPECT_EQ(back.value(), witness);
+  for (size_t size = 0; size + 3 < text.size(); size += 7)
+    EXPECT_FALSE(witness_from_json(text.substr(0, size), "w.json").ok()) << size;
+  EXPECT_FALSE(witness_from_json("{}", "w.json").ok());
+}
+
+TEST(Plan, CountsVisitsOfASiteNotEvents) {
+  TraceBuilder builder;
+  ThreadId thread = builder.add_thread({"T1", kNone<ThreadId>, "0.1"});
+  SiteId site = builder.add_site({"a.cpp", 5, 3, "f", "x", "int"});
+  auto read = [&](const char* variable, uint16_t branches) {
+    Event event{EventKind::Read, 0, branches, thread, site};
+    event.object = raw(builder.variable(variable));
+    return builder.add(event);
+  };
+  read("low", 0), read("high", 0);  // a wide access: one visit
+  read("low", 1);                   // after a branch: the second
+  EventIndex third = read("low", 0);
+  Trace trace = std::move(builder).build();
+  Result<Plan> plan = plan_of(trace, {third});
+  ASSERT_TRUE(plan.ok());
+  ASSERT_EQ(plan.value().milestones.size(), 1u);
+  EXPECT_EQ(plan.value().milestones[0].occurrence, 3u);
+  EXPECT_EQ(plan.value().milestones[0].thread, "0.1");
+}
+
+TEST(Plan, AsksForNothingThatLiesBehind) {
+  Plan plan;
+  plan.milestones.push_back({"0.1", EventKind::Read, "a.cpp", 5, 0, "", 2, std::nullopt, ""});
+  EXPECT_TRUE(validate(plan).ok());
+  plan.milestones.push_back({"0.1", EventKind::Read, "a.cpp", 5, 0, "", 1, std::nullopt, ""});
+  EXPECT_FALSE(validate(plan).ok());
+}
+
+}  // namespace
+}  // namespace cleave
