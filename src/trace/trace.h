@@ -35,6 +35,11 @@ struct VariableInfo {
   std::string field;                     // name of the field within that instance's type; empty if none
   uint64_t initial = 0;                  // value before the first event
   bool initial_known = false;            // said by `init`, or a zero-initialised global; else assumed 0
+  // What decides its set (model/sets.h).
+  enum Flags : uint32_t { kAtomic = 1, kConst = 2, kOwned = 4 };  // std::atomic; const; CLEAVE_OWNED pointer
+  uint32_t flags = 0;
+  std::string home;                      // class of a static field, file of a file-scope static of C; else empty
+  std::string set;                       // CLEAVE_SET of the field; else empty
   friend bool operator==(const VariableInfo&, const VariableInfo&) = default;
 };
 
@@ -44,6 +49,7 @@ struct ObjectInfo {
   std::string type;                      // class or struct, qualified; empty if not known
   uint64_t address = 0;
   uint64_t size = 0;
+  ObjectId outer = kNone<ObjectId>;      // the object it is a by-value member or base of
   friend bool operator==(const ObjectInfo&, const ObjectInfo&) = default;
 };
 
@@ -68,12 +74,16 @@ struct SiteInfo {
 };
 
 // Where a unit comes from; --units selects among these. A text trace's units are Annotated.
-enum class UnitSource : uint8_t { Annotated, Method, StructFunction, Function, NotAtomic };
+// UnitFor is CLEAVE_UNITFOR: the object of its Begin is the parameter's.
+enum class UnitSource : uint8_t { Annotated, Method, StructFunction, Function, NotAtomic, UnitFor };
 
 struct UnitNameInfo {
   std::string name;                      // withdraw, Account::withdraw
   UnitSource source = UnitSource::Annotated;
   std::string type;                      // the class whose object object2 of Begin is; empty if none
+  std::string file;                      // where the function is defined; empty if not known
+  enum Flags : uint32_t { kGetter = 1, kSetter = 2 };  // reads or writes one field of `this` and does nothing else
+  uint32_t flags = 0;
   friend bool operator==(const UnitNameInfo&, const UnitNameInfo&) = default;
 };
 

@@ -1,0 +1,22 @@
+// cleave.toml: units and sets without touching the source (docs/contract.md).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/sets.h"
+#include "model/units.h"
+
+namespace cleave {
+
+struct Config {
+  std::vector<std::string> atomic, not_atomic;  // [units]
+  std::vector<SetDeclaration> sets;             // [sets], in the order of their names
+};
+
+// `place` names the text in errors.
+Result<Config> parse_config(const std::string& text, const std::string& place);
+Result<Config> read_config(const std::string& path);
+
+}  // namespace cleave

@@ -1,0 +1,112 @@
+#include "model/sets.h"
+
+#include <fmt/format.h>
+
+#include "model/glob.h"
+
+namespace cleave {
+namespace {
+
+// slots[3] is part of the global slots.
+std::string_view whole_array(std::string_view name) { return name.substr(0, name.find('[')); }
+
+// For a person: the type where there is one, since findings are told once for all instances.
+const std::string& shown(const ObjectInfo& object) { return object.type.empty() ? object.name : object.type; }
+
+}  // namespace
+
+SetId SetMap::find(VariableId variable) {
+  if (raw(variable) >= by_variable_.size())
+    by_variable_.resize(raw(variable) + 1 + raw(variable) / 2, kNone<SetId>);
+  return by_variable_[raw(variable)] = classify(variable);
+}
+
+SetId SetMap::classify(VariableId variable) {
+  if (options_.one) return intern("one", {.name = "all memory"});
+  const VariableInfo& info = tables_.variable(variable);
+  const std::string& by_hand = hand_declared(variable);
+  if (!by_hand.empty()) return intern("hand:" + by_hand, {.name = by_hand});
+
+  const SetDeclaration* declared = declaration_of(info);
+  std::string part = declared ? declared->name : info.set;
+  if (info.object != kNone<ObjectId> && !(info.flags & VariableInfo::kAtomic && part.empty())) {
+    ObjectId object = root(info.object);
+    std::string name = shown(tables_.object(object));
+    if (!part.empty()) name = part.find('.') == std::string::npos ? name + "." + part : part;
+    return intern(fmt::format("object:{}:{}", raw(object), part), {.name = name, .owner = owner_of(object)});
+  }
+  if (!part.empty()) return intern("declared:" + part, {.name = part, .owner = home(info.home)});
+  if (info.flags & VariableInfo::kAtomic) {
+    return intern(fmt::format("atomic:{}", raw(variable)), {.name = info.name, .atomic = true});
+  }
+  if (!info.home.empty())
+    return intern("statics:" + info.home, {.name = info.home, .owner = home(info.home)});
+  std::string global(whole_array(info.name));
+  return intern("global:" + global, {.name = global});
+}
+
+SetId SetMap::intern(std::string key, SetInfo info) {
+  auto [it, fresh] = by_key_.try_emplace(std::move(key), id_of<SetId>(sets_.size()));
+  if (fresh) sets_.push_back(std::move(info));
+  return it->second;
+}
+
+OwnerId SetMap::intern_owner(std::string key) {
+  return owners_.try_emplace(std::move(key), id_of<OwnerId>(owners_.size())).first->second;
+}
+
+OwnerId SetMap::owner_of(ObjectId object) {
+  if (object == kNone<ObjectId>) return kNone<OwnerId>;
+  return intern_owner(fmt::format("object:{}", raw(root(object))));
+}
+
+OwnerId SetMap::home(std::string_view name) {
+  return name.empty() ? kNone<OwnerId> : intern_owner("home:" + std::string(name));
+}
+
+ObjectId SetMap::root(ObjectId object) const {
+  // Ownership is a forest by construction (own refuses circles), so this ends.
+  for (;;) {
+    auto owned = owned_by_.find(raw(object));
+    ObjectId up = owned != owned_by_.end() ? owned->second : tables_.object(object).outer;
+    if (up == kNone<ObjectId> || up == object) return object;
+    object = up;
+  }
+}
+
+void SetMap::own(ObjectId whole, ObjectId part) {
+  part = root(part);
+  if (root(whole) == part || owned_by_.contains(raw(part))) return;
+  owned_by_[raw(part)] = whole;
+  for (SetId& set : by_variable_) {
+    if (set != kNone<SetId> && sets_[raw(set)].owner == owners_[fmt::format("object:{}", raw(part))])
+      set = kNone<SetId>;
+  }
+}
+
+const SetDeclaration* SetMap::declaration_of(const VariableInfo& info) const {
+  if (options_.declared.empty()) return nullptr;
+  std::string field;
+  if (info.object != kNone<ObjectId>) field = tables_.object(info.object).type + "::" + info.field;
+  for (const SetDeclaration& declaration : options_.declared) {
+    for (const std::string& member : declaration.members) {
+      if ((!field.empty() && matches_glob(member, field)) || matches_glob(member, info.name))
+        return &declaration;
+    }
+  }
+  return nullptr;
+}
+
+const std::string& SetMap::hand_declared(VariableId variable) {
+  static const std::string none;
+  if (tables_.declared_sets().size() != declared_read_) {
+    declared_read_ = tables_.declared_sets().size();
+    for (const auto& [name, members] : tables_.declared_sets()) {
+      for (VariableId member : members) declared_by_hand_[raw(member)] = name;
+    }
+  }
+  auto it = declared_by_hand_.find(raw(variable));
+  return it == declared_by_hand_.end() ? none : it->second;
+}
+
+}  // namespace cleave

@@ -1,0 +1,145 @@
+// Which unit an access belongs to: the top-most unit of its thread that is declared on the access's set
+// (Marathon 3).
+//
+// Where units come from is UnitOptions (--units, cleave.toml). What a unit is declared on:
+//   annotated, lock sections, functions:GLOB, [units] atomic   every set
+//   methods, struct functions, CLEAVE_UNITFOR                  the sets of their object, the statics of its
+//   class and
+//                                                              of the file the function stands in
+//   begin NAME self=OBJECT of a text trace                     the sets of OBJECT
+// With the source `methods`, a function that touches fields of another object, directly or through a plain
+// getter or setter, is an additional unit for that object, but only for accesses that no declared unit
+// covers: it does not propagate to its callers (the paper's unitfor). Getters and setters are never units;
+// their caller is.
+//
+// Lock sections need not nest: of two that overlap, the one that began first is the top-most until it ends.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "model/sets.h"
+#include "trace/trace.h"
+
+namespace cleave {
+
+struct UnitOptions {
+  // None of the sources named: `annotated` where the program has any annotation, else `methods,locks`.
+  bool annotated = false, locks = false, methods = false;
+  std::vector<std::string> functions;           // globs of functions:GLOB
+  std::vector<std::string> atomic, not_atomic;  // globs of [units] in cleave.toml; they override everything
+  // A unit ends where its thread waits on a condition variable, and another of the same name begins.
+  bool split_at_waits = true;
+
+  bool any_source() const { return annotated || locks || methods || !functions.empty(); }
+  // The default filled in from the names that the trace knows so far.
+  UnitOptions resolved(const Trace& tables) const;
+};
+
+// The words of --units, each of which may be a list with commas.
+Result<UnitOptions> parse_unit_sources(std::span<const std::string> words);
+
+enum class UnitId : uint32_t {};  // an instance: numbered in the order of their first access
+
+struct Unit {
+  UnitNameId name = kNone<UnitNameId>;  // kNone for a lock section
+  SyncId lock = kNone<SyncId>;          // of a lock section
+  ThreadId thread = kNone<ThreadId>;
+  ObjectId object = kNone<ObjectId>;  // `this` of a method
+  SiteId site = kNone<SiteId>;        // where it began
+  EventIndex begin = kNone<EventIndex>;
+  EventIndex end = kNone<EventIndex>;  // kNone: the trace ends before the unit does
+};
+
+// What a person calls it: the function, the name in CLEAVE_ATOMIC_BEGIN, or the function with the critical
+// section.
+std::string unit_label(const Trace& tables, const Unit& unit);
+
+// A unit that is open now. `merged`: it is an additional unit, whose sets count as one (Marathon 4.1).
+struct OpenUnit {
+  Unit unit;
+  UnitId id = kNone<UnitId>;
+  bool merged = false;
+};
+
+// Follows a trace event by event. O(depth of open units) an access, O(1) amortised while nothing begins or
+// ends.
+class UnitTracker {
+ public:
+  // `options` must be resolved. `tables` and `sets` must outlive the tracker and may grow.
+  UnitTracker(UnitOptions options, SetMap& sets, const Trace& tables);
+
+  // Every event, in order. The ids of units with at least one access that ended here are in ended().
+  void feed(const Event& event, EventIndex position);
+  std::span<const OpenUnit> ended() const { return ended_; }
+
+  // The unit of an access, or null when none covers it: then the access is a unit of its own. Valid until the
+  // next feed.
+  const OpenUnit* unit_of(const Event& access);
+
+  // Units open in all threads that had an access, for the end of the trace.
+  std::vector<OpenUnit> open() const;
+  // Deepest nesting of units so far.
+  size_t depth() const { return depth_; }
+
+ private:
+  enum class Scope : uint8_t { Nothing, Everything, Owners, Additional };
+  struct Role {  // of a unit name, decided once
+    Scope scope = Scope::Nothing;
+    bool transparent = false;  // getter or setter
+    bool barred = false;  // said not to be atomic: it is no additional unit, and nothing around it is for it
+    bool heuristic =
+        false;  // splits where its thread forks or joins: such a function is not meant to be atomic
+    OwnerId statics = kNone<OwnerId>, file = kNone<OwnerId>;
+    bool known = false;
+  };
+  struct Frame {
+    OpenUnit open;
+    Role role;
+    OwnerId owner = kNone<OwnerId>;
+  };
+  struct Thread {
+    std::vector<Frame> frames;
+    SetId last_set = kNone<SetId>;  // answer of the last unit_of, until frames change
+    uint32_t last_frame = 0;
+    bool last_additional = false;
+  };
+
+  Thread& thread(ThreadId id);
+  const Role& role_of(UnitNameId name);
+  Role decide(const UnitNameInfo& info);
+  void begin(const Event& event, EventIndex position);
+  void begin_section(const Event& event, SyncId lock, EventIndex position);
+  void end_section(ThreadId thread, SyncId lock, EventIndex position);
+  void pop(Thread& thread, size_t frame, EventIndex position);
+  void split(Thread& thread, EventIndex position, bool only_heuristic);
+  void finish(Frame& frame, EventIndex position);
+  void find_frame(Thread& thread, const SetInfo& set) const;
+
+  UnitOptions options_;
+  SetMap& sets_;
+  const Trace& tables_;
+  std::vector<Thread> threads_;
+  std::vector<Role> roles_;
+  std::vector<OpenUnit> ended_;
+  uint32_t next_ = 0;
+  size_t depth_ = 0;
+};
+
+// The same for a whole trace in memory: 4 bytes an event.
+struct UnitMap {
+  std::vector<Unit> units;       // those with at least one access, by UnitId
+  std::vector<UnitId> by_event;  // kNone: not an access, or a unit of its own
+
+  const Unit& unit(UnitId id) const { return units[raw(id)]; }
+  UnitId unit_of(EventIndex event) const { return by_event[raw(event)]; }
+};
+
+// Options are resolved by this. O(events).
+UnitMap map_units(const Trace& trace, const UnitOptions& options, SetMap& sets);
+
+}  // namespace cleave

@@ -1,0 +1,257 @@
+#include "model/units.h"
+
+#include <gtest/gtest.h>
+
+#include "model/config.h"
+#include "model/glob.h"
+
+namespace cleave {
+namespace {
+
+struct Mapped {
+  SetMap sets;
+  UnitMap units;
+  Mapped(const Trace& trace, const UnitOptions& options, SetOptions set_options = {})
+      : sets(std::move(set_options), trace), units(map_units(trace, options, sets)) {}
+};
+
+std::string label_at(const Trace& trace, const Mapped& mapped, size_t event) {
+  UnitId id = mapped.units.unit_of(EventIndex{event});
+  return id == kNone<UnitId> ? "" : unit_label(trace, mapped.units.unit(id));
+}
+
+Event begin_event(TraceBuilder& b, std::string_view thread, UnitNameId unit,
+                  ObjectId self = kNone<ObjectId>) {
+  Event e{.kind = EventKind::Begin, .thread = b.thread(thread)};
+  e.object = raw(unit);
+  e.object2 = raw(self);
+  return e;
+}
+
+TEST(Glob, StarsAndQuestionMarks) {
+  EXPECT_TRUE(matches_glob("RingLog::append", "RingLog::append"));
+  EXPECT_TRUE(matches_glob("transfer_*", "transfer_all"));
+  EXPECT_TRUE(matches_glob("*::operator[]", "Vec::operator[]"));
+  EXPECT_TRUE(matches_glob("a*b*c", "aXbYbZc"));
+  EXPECT_TRUE(matches_glob("T?", "T1"));
+  EXPECT_FALSE(matches_glob("T?", "T"));
+  EXPECT_FALSE(matches_glob("transfer_*", "retransfer_all"));
+  EXPECT_FALSE(matches_glob("a*b", "abc"));
+}
+
+TEST(Units, TopMostUnitTakesTheAccess) {
+  TraceBuilder b;
+  b.read("T1", "x", 0);    // 0: in no unit
+  b.begin("T1", "outer");  // 1
+  b.begin("T1", "inner");  // 2
+  b.write("T1", "x", 1);   // 3
+  b.end("T1");             // 4
+  b.read("T1", "x", 1);    // 5
+  b.end("T1");             // 6
+  b.begin("T1", "inner");  // 7
+  b.read("T1", "x", 1);    // 8, never ends
+  Trace t = std::move(b).build();
+  Mapped m(t, {});
+  EXPECT_EQ(label_at(t, m, 0), "");
+  EXPECT_EQ(label_at(t, m, 3), "outer");
+  EXPECT_EQ(m.units.unit_of(EventIndex{3}), m.units.unit_of(EventIndex{5}));
+  EXPECT_EQ(label_at(t, m, 8), "inner");
+  const Unit& outer = m.units.unit(m.units.unit_of(EventIndex{3}));
+  EXPECT_EQ(raw(outer.begin), 1u);
+  EXPECT_EQ(raw(outer.end), 6u);
+  EXPECT_EQ(m.units.unit(m.units.unit_of(EventIndex{8})).end, kNone<EventIndex>);
+}
+
+TEST(Units, WithoutAnnotationsCriticalSectionsAreUnitsAndNeedNotNest) {
+  TraceBuilder b;
+  b.acquire("T1", "a");   // 0
+  b.write("T1", "x", 1);  // 1
+  b.acquire("T1", "b");   // 2
+  b.write("T1", "x", 2);  // 3: of a, which began first
+  b.release("T1", "a");   // 4
+  b.write("T1", "x", 3);  // 5: of b
+  b.release("T1", "b");   // 6
+  b.write("T1", "x", 4);  // 7
+  Trace t = std::move(b).build();
+  Mapped m(t, {});
+  EXPECT_EQ(label_at(t, m, 1), "section of a");
+  EXPECT_EQ(m.units.unit_of(EventIndex{1}), m.units.unit_of(EventIndex{3}));
+  EXPECT_EQ(label_at(t, m, 5), "section of b");
+  EXPECT_EQ(label_at(t, m, 7), "");
+}
+
+TEST(Units, SplitAtConditionWaitsUnlessSwitchedOff) {
+  TraceBuilder b;
+  b.begin("T1", "take");
+  b.read("T1", "n", 0);  // 1
+  Event wait{.kind = EventKind::Wait, .thread = b.thread("T1")};
+  wait.object = raw(b.sync("c"));
+  wait.object2 = raw(b.sync("m"));
+  b.add(wait);
+  b.read("T1", "n", 1);  // 3
+  b.end("T1");
+  Trace t = std::move(b).build();
+  Mapped split(t, {});
+  EXPECT_NE(split.units.unit_of(EventIndex{1}), split.units.unit_of(EventIndex{3}));
+  EXPECT_EQ(label_at(t, split, 3), "take");
+  UnitOptions whole;
+  whole.split_at_waits = false;
+  Mapped unsplit(t, whole);
+  EXPECT_EQ(unsplit.units.unit_of(EventIndex{1}), unsplit.units.unit_of(EventIndex{3}));
+}
+
+// Two objects, a method of one that calls a method of the other and touches its field directly.
+struct Objects {
+  TraceBuilder b;
+  ObjectId account = b.add_object({.name = "a", .type = "Account", .address = 16, .size = 16});
+  ObjectId log = b.add_object({.name = "l", .type = "Log", .address = 64, .size = 8});
+  VariableId balance =
+      b.add_variable({.name = "Account::balance", .address = 16, .object = account, .field = "balance"});
+  VariableId count = b.add_variable({.name = "Log::count", .address = 64, .object = log, .field = "count"});
+  VariableId total = b.add_variable({.name = "Account::total", .address = 128, .home = "Account"});
+  UnitNameId withdraw =
+      b.add_unit_name({.name = "Account::withdraw", .source = UnitSource::Method, .type = "Account"});
+  UnitNameId append = b.add_unit_name({.name = "Log::append", .source = UnitSource::Method, .type = "Log"});
+  UnitNameId size = b.add_unit_name(
+      {.name = "Log::size", .source = UnitSource::Method, .type = "Log", .flags = UnitNameInfo::kGetter});
+  UnitNameId work = b.add_unit_name({.name = "work", .source = UnitSource::Function});
+  void begin(UnitNameId unit, ObjectId self = kNone<ObjectId>) { b.add(begin_event(b, "T1", unit, self)); }
+  EventIndex touch(VariableId variable) {
+    Event e{.kind = EventKind::Write, .thread = b.thread("T1")};
+    e.object = raw(variable);
+    return b.add(e);
+  }
+};
+
+TEST(Units, MethodsAreDeclaredOnTheirObjectAndTheStaticsOfItsClass) {
+  Objects o;
+  o.begin(o.withdraw, o.account);
+  EventIndex own = o.touch(o.balance), statics = o.touch(o.total);
+  o.begin(o.append, o.log);
+  EventIndex other = o.touch(o.count), back = o.touch(o.balance);
+  Trace t = std::move(o.b).build();
+  Mapped m(t, {});
+  EXPECT_EQ(label_at(t, m, raw(own)), "Account::withdraw");
+  EXPECT_EQ(label_at(t, m, raw(statics)), "Account::withdraw");
+  EXPECT_EQ(label_at(t, m, raw(other)), "Log::append");
+  EXPECT_EQ(label_at(t, m, raw(back)), "Account::withdraw");
+}
+
+TEST(Units, AFunctionThatTouchesAnotherObjectIsAnAdditionalUnitAlsoThroughAGetter) {
+  Objects o;
+  o.begin(o.work);
+  EventIndex direct = o.touch(o.balance);
+  o.begin(o.size, o.log);
+  EventIndex got = o.touch(o.count);
+  o.b.end("T1");
+  o.begin(o.withdraw, o.account);
+  EventIndex in_method = o.touch(o.balance), from_method = o.touch(o.count);
+  Trace t = std::move(o.b).build();
+  Mapped m(t, {});
+  EXPECT_EQ(label_at(t, m, raw(direct)), "work");
+  EXPECT_EQ(label_at(t, m, raw(got)), "work");
+  EXPECT_EQ(label_at(t, m, raw(in_method)), "Account::withdraw");
+  EXPECT_EQ(label_at(t, m, raw(from_method)), "Account::withdraw");
+}
+
+TEST(Units, ConfigOverrides) {
+  Objects o;
+  o.begin(o.work);
+  EventIndex outer = o.touch(o.balance);
+  o.begin(o.withdraw, o.account);
+  EventIndex inner = o.touch(o.balance);
+  Trace t = std::move(o.b).build();
+  UnitOptions options;
+  options.not_atomic = {"work"};
+  Mapped barred(t, options);
+  EXPECT_EQ(label_at(t, barred, raw(outer)), "");
+  EXPECT_EQ(label_at(t, barred, raw(inner)), "Account::withdraw");
+  options = {};
+  options.atomic = {"wor*"};
+  Mapped atomic(t, options);
+  EXPECT_EQ(label_at(t, atomic, raw(inner)), "work");
+}
+
+TEST(Units, SourcesAreParsed) {
+  std::vector<std::string> words = {"annotated,locks", "functions:transfer_*"};
+  Result<UnitOptions> options = parse_unit_sources(words);
+  ASSERT_TRUE(options.ok());
+  EXPECT_TRUE(options.value().annotated && options.value().locks && !options.value().methods);
+  EXPECT_EQ(options.value().functions, std::vector<std::string>{"transfer_*"});
+  std::vector<std::string> wrong = {"lock"};
+  EXPECT_FALSE(parse_unit_sources(wrong).ok());
+}
+
+TEST(Sets, FieldsOfOneObjectAreOneSetByValueMembersIncluded) {
+  TraceBuilder b;
+  ObjectId whole = b.add_object({.name = "q", .type = "Queue", .address = 16, .size = 32});
+  ObjectId part = b.add_object({.name = "q.ring", .type = "Ring", .address = 24, .size = 8, .outer = whole});
+  ObjectId other = b.add_object({.name = "q2", .type = "Queue", .address = 64, .size = 32});
+  VariableId n = b.add_variable({.name = "Queue::n", .object = whole, .field = "n"});
+  VariableId head = b.add_variable({.name = "Ring::head", .object = part, .field = "head"});
+  VariableId n2 = b.add_variable({.name = "Queue::n", .object = other, .field = "n"});
+  VariableId hits = b.add_variable(
+      {.name = "Queue::hits", .object = whole, .field = "hits", .flags = VariableInfo::kAtomic});
+  VariableId low = b.add_variable({.name = "Queue::low", .object = whole, .field = "low", .set = "marks"});
+  Trace t = std::move(b).build();
+  SetMap sets({}, t);
+  EXPECT_EQ(sets.set_of(n), sets.set_of(head));
+  EXPECT_NE(sets.set_of(n), sets.set_of(n2));
+  EXPECT_NE(sets.set_of(n), sets.set_of(hits));
+  EXPECT_TRUE(sets.info(sets.set_of(hits)).atomic);
+  EXPECT_NE(sets.set_of(n), sets.set_of(low));
+  EXPECT_EQ(sets.info(sets.set_of(low)).name, "Queue.marks");
+  EXPECT_EQ(sets.info(sets.set_of(low)).owner, sets.info(sets.set_of(n)).owner);
+  EXPECT_EQ(sets.info(sets.set_of(n)).name, "Queue");
+}
+
+TEST(Sets, StaticsGlobalsAndDeclarations) {
+  TraceBuilder b;
+  VariableId s1 = b.add_variable({.name = "count", .home = "pool.c"});
+  VariableId s2 = b.add_variable({.name = "limit", .home = "pool.c"});
+  VariableId a0 = b.variable("slots[0]"), a1 = b.variable("slots[1]");
+  VariableId x = b.variable("x"), y = b.variable("y"), z = b.variable("z");
+  b.declare_set("pair", x);
+  b.declare_set("pair", y);
+  Trace t = std::move(b).build();
+  SetMap sets({}, t);
+  EXPECT_EQ(sets.set_of(s1), sets.set_of(s2));
+  EXPECT_EQ(sets.set_of(a0), sets.set_of(a1));
+  EXPECT_EQ(sets.set_of(x), sets.set_of(y));
+  EXPECT_NE(sets.set_of(x), sets.set_of(z));
+  SetMap one({.one = true}, t);
+  EXPECT_EQ(one.set_of(s1), one.set_of(z));
+}
+
+TEST(Sets, ConfigNamesASetOfEachObject) {
+  Result<Config> config = parse_config(
+      "[units]\nnot_atomic = [\"worker\"]\n[sets]\n\"Account.money\" = "
+      "[\"Account::checking\", \"Account::savings\"]\n",
+      "cleave.toml");
+  ASSERT_TRUE(config.ok());
+  EXPECT_EQ(config.value().not_atomic, std::vector<std::string>{"worker"});
+  TraceBuilder b;
+  ObjectId a = b.add_object({.name = "a", .type = "Account"}),
+           c = b.add_object({.name = "c", .type = "Account"});
+  VariableId checking = b.add_variable({.name = "Account::checking", .object = a, .field = "checking"});
+  VariableId savings = b.add_variable({.name = "Account::savings", .object = a, .field = "savings"});
+  VariableId name = b.add_variable({.name = "Account::name", .object = a, .field = "name"});
+  VariableId other = b.add_variable({.name = "Account::checking", .object = c, .field = "checking"});
+  Trace t = std::move(b).build();
+  SetMap sets({.declared = config.value().sets}, t);
+  EXPECT_EQ(sets.set_of(checking), sets.set_of(savings));
+  EXPECT_NE(sets.set_of(checking), sets.set_of(name));
+  EXPECT_NE(sets.set_of(checking), sets.set_of(other));
+  EXPECT_EQ(sets.info(sets.set_of(checking)).name, "Account.money");
+}
+
+TEST(Config, SaysWhereItIsWrong) {
+  Result<Config> config = parse_config("[units]\natomic = \"x\"\n", "cleave.toml");
+  ASSERT_FALSE(config.ok());
+  EXPECT_EQ(config.error().sentence(), "cleave.toml: line 2: atomic must be a list of names in brackets");
+  EXPECT_FALSE(parse_config("[unit]\n", "c").ok());
+  EXPECT_FALSE(parse_config("[units\n", "c").ok());
+}
+
+}  // namespace
+}  // namespace cleave
