@@ -1,13 +1,10 @@
 #include "trace/load.h"
 
-#include <fmt/format.h>
-
-#include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 
 #include "abi/trace_file.h"
+#include "base/mapped_file.h"
+#include "trace/rapid.h"
 #include "trace/text.h"
 
 namespace cleave {
@@ -20,6 +17,24 @@ bool looks_like_rapid(std::string_view line) {
   size_t second = line.find('|', first + 1);
   return second != std::string_view::npos && line.substr(0, first).find(' ') == std::string_view::npos;
 }
+
+Error not_a_trace(const std::string& path, std::string_view bytes) {
+  if (bytes.empty()) return Error{path, "is empty, not a trace; cleave record writes one"};
+  return Error{path,
+               "is not a trace: neither one that cleave record wrote nor a text trace nor RAPID's STD text"};
+}
+
+class LoadedSource final : public EventSource {
+ public:
+  explicit LoadedSource(Trace trace) : trace_(std::move(trace)), source_(trace_) {}
+  Result<std::span<const Event>> next() override { return source_.next(); }
+  uint64_t old_value(size_t position) const override { return source_.old_value(position); }
+  const Trace& tables() const override { return trace_; }
+
+ private:
+  Trace trace_;
+  TraceSource source_;
+};
 
 }  // namespace
 
@@ -41,17 +56,33 @@ TraceForm form_of(std::string_view bytes) {
 }
 
 Result<Trace> load_trace(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{path, fmt::format("cannot be opened: {}", std::strerror(errno))};
-  std::stringstream contents;
-  contents << file.rdbuf();
-  std::string bytes = std::move(contents).str();
+  Result<MappedFile> file = MappedFile::open(path);
+  if (!file) return file.error();
+  std::string_view bytes = file.value().bytes();
   switch (form_of(bytes)) {
     case TraceForm::Text:
       return parse_text_trace(bytes, path);
+    case TraceForm::Rapid:
+      return parse_rapid_trace(bytes, path);
     default:
-      return Error{
-          path, "is not a trace: neither one that cleave record wrote nor a text trace nor RAPID's STD text"};
+      return not_a_trace(path, bytes);
+  }
+}
+
+Result<std::unique_ptr<EventSource>> open_trace(const std::string& path) {
+  Result<MappedFile> file = MappedFile::open(path);
+  if (!file) return file.error();
+  std::string_view bytes = file.value().bytes();
+  switch (form_of(bytes)) {
+    case TraceForm::Text: {
+      Result<Trace> trace = parse_text_trace(bytes, path);
+      if (!trace) return trace.error();
+      return std::unique_ptr<EventSource>(new LoadedSource(std::move(trace).value()));
+    }
+    case TraceForm::Rapid:
+      return open_rapid_trace(path);
+    default:
+      return not_a_trace(path, bytes);
   }
 }
 

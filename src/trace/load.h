@@ -1,10 +1,12 @@
 // Wherever a command takes a TRACE it takes any of the forms, told by content: our text, RAPID's STD text.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "trace/stream.h"
 #include "trace/trace.h"
 
 namespace cleave {
@@ -16,5 +18,9 @@ TraceForm form_of(std::string_view bytes);
 
 // Reads the whole trace into memory: 32 bytes an event.
 Result<Trace> load_trace(const std::string& path);
+
+// The same events one batch after another. Binary and RAPID traces are read as they go; our text is loaded
+// first.
+Result<std::unique_ptr<EventSource>> open_trace(const std::string& path);
 
 }  // namespace cleave

@@ -185,10 +185,13 @@ class TraceBuilder {
   void remark(std::string sentence) { trace_.remarks_.push_back(std::move(sentence)); }
   void reserve(size_t events) { trace_.events_.reserve(events); }
   size_t size() const { return trace_.events_.size(); }
+  // What has been built so far; for sources whose tables grow while their events are handed on elsewhere.
+  const Trace& tables() const { return trace_; }
 
   VariableInfo& variable_info(VariableId id) { return trace_.variables_[raw(id)]; }
   SyncInfo& sync_info(SyncId id) { return trace_.syncs_[raw(id)]; }
   ThreadInfo& thread_info(ThreadId id) { return trace_.threads_[raw(id)]; }
+  ObjectInfo& object_info(ObjectId id) { return trace_.objects_[raw(id)]; }
 
   // For tests and generators: one line an event.
   EventIndex read(std::string_view thread, std::string_view variable, uint64_t value);

@@ -1,0 +1,70 @@
+#include "trace/rapid.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+
+#include "base/random.h"
+#include "trace/load.h"
+#include "trace/text.h"
+
+namespace cleave {
+namespace {
+
+constexpr std::string_view kTrace =
+    "T0|fork(T1)|1\nT1|begin|2\nT1|acq(l)|17\nT1|acq(l)|17\nT1|r(x)|3\nT1|rel(l)|4\nT1|w(x)|5\nT1|rel(l)|"
+    "4\nT1|end|6\nT0|join(T1)|7\n";
+
+TEST(Rapid, EveryOperationIsRead) {
+  Result<Trace> trace = parse_rapid_trace(kTrace, "t.std");
+  ASSERT_TRUE(trace.ok()) << trace.error().sentence();
+  EXPECT_EQ(write_text_trace(trace.value()),
+            "# cleave text trace 1\nT0 fork T1 @rapid:1\nT1 begin unit@2 @rapid:2\nT1 acquire l "
+            "@rapid:17\nT1 read x 0 @rapid:3\n"
+            "T1 write x 0 @rapid:5\nT1 release l @rapid:4\nT1 end @rapid:6\nT0 join T1 @rapid:7\n");
+}
+
+TEST(Rapid, ErrorsNameTheLine) {
+  auto error_of = [](std::string_view text) {
+    Result<Trace> trace = parse_rapid_trace(text, "t.std");
+    return trace.ok() ? "no error" : trace.error().sentence();
+  };
+  EXPECT_EQ(error_of("T0|r(x)|1\nT0 r x\n"),
+            "t.std: line 2: not a line of RAPID's STD format, THREAD|OPERATION|LOCATION");
+  EXPECT_EQ(error_of("T0|lock(x)|1\n"), "t.std: line 1: 'lock' is not an operation of RAPID's STD format");
+  EXPECT_EQ(error_of("T0|r|1\n"), "t.std: line 1: r of what?");
+  EXPECT_EQ(error_of("T0|r(x|1\n"), "t.std: line 1: 'r(x' has no closing bracket");
+}
+
+TEST(Rapid, TheSourceGivesWhatTheLoaderGives) {
+  std::string path = testing::TempDir() + "rapid_test.std";
+  std::ofstream(path) << kTrace;
+  Result<Trace> trace = load_trace(path);
+  ASSERT_TRUE(trace.ok()) << trace.error().sentence();
+  Result<std::unique_ptr<EventSource>> source = open_trace(path);
+  ASSERT_TRUE(source.ok());
+  std::vector<Event> events;
+  for (;;) {
+    Result<std::span<const Event>> batch = source.value()->next();
+    ASSERT_TRUE(batch.ok());
+    if (batch.value().empty()) break;
+    events.insert(events.end(), batch.value().begin(), batch.value().end());
+  }
+  ASSERT_EQ(events.size(), trace.value().size());
+  EXPECT_TRUE(std::equal(events.begin(), events.end(), trace.value().events().begin()));
+  std::remove(path.c_str());
+}
+
+TEST(Rapid, DamagedTextIsAnErrorOrATraceNeverACrash) {
+  Random random(3);
+  for (int i = 0; i < 20000; ++i) {
+    std::string text(kTrace);
+    for (uint64_t n = 1 + random.below(4); n > 0; --n)
+      text[random.below(text.size())] = "|()\nT0 rw#9"[random.below(11)];
+    (void)parse_rapid_trace(text, "t");
+  }
+}
+
+}  // namespace
+}  // namespace cleave
