@@ -23,6 +23,7 @@ struct Selection {
   Suppressions suppressions;
   std::set<std::string> baseline;  // ids of known findings
   Verdict fail_on = Verdict::Candidate;
+  bool keep_infeasible = false;  // they are shown, and never fail
 };
 
 // Worst verdict first; within one verdict WWW last (no three accesses prove it), then by variable, unit and
@@ -34,7 +35,7 @@ struct Selected {
   bool fails = false;                  // a finding at or above fail_on is left
 };
 
-// Takes out what is infeasible, suppressed or in the baseline, and sorts the rest.
+// Takes out what is infeasible (unless it is kept), suppressed or in the baseline, and sorts the rest.
 Selected select(Findings& findings, const Selection& selection);
 
 }  // namespace cleave::report

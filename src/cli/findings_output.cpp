@@ -1,0 +1,108 @@
+#include "cli/findings_output.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "report/json.h"
+#include "report/selection.h"
+#include "report/terminal.h"
+
+namespace cleave::cli {
+namespace {
+
+Result<report::Selection> selection_from(const CommonOptions& options, bool keep_infeasible) {
+  report::Selection selection;
+  selection.keep_infeasible = keep_infeasible;
+  parse(options.fail_on, &selection.fail_on);
+  if (!options.suppress.empty()) {
+    Result<std::string> text = read_text_file(options.suppress);
+    if (!text) return text.error();
+    Result<report::Suppressions> suppressions = report::parse_suppressions(text.value(), options.suppress);
+    if (!suppressions) return suppressions.error();
+    selection.suppressions = std::move(suppressions).value();
+  }
+  if (!options.baseline.empty()) {
+    Result<Findings> known = load_findings(options.baseline);
+    if (!known) return known.error();
+    for (const Finding& finding : known.value().findings) selection.baseline.insert(finding.id);
+  }
+  return selection;
+}
+
+// $COLUMNS, else what the terminal says, else 100: a pipe is read later, somewhere else.
+uint32_t output_width() {
+  if (const char* columns = std::getenv("COLUMNS")) {
+    const long width = std::strtol(columns, nullptr, 10);
+    if (width > 0 && width < 10000) return static_cast<uint32_t>(width);
+  }
+  winsize size{};
+  if (isatty(STDOUT_FILENO) != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    return size.ws_col;
+  return 100;
+}
+
+bool output_colour() {
+  const char* no_colour = std::getenv("NO_COLOR");
+  return isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0');
+}
+
+void print_for_people(const Findings& findings, const CommonOptions& options,
+                      const report::Selected& selected) {
+  const report::TerminalOptions terminal{.colour = output_colour(),
+                                         .width = output_width(),
+                                         .counts = !options.quiet,
+                                         .source = report::source_lines_from_disk()};
+  fmt::print("{}", report::to_terminal(findings, terminal));
+  if (options.quiet) return;
+  if (selected.suppressed > 0) fmt::print("{} suppressed\n", selected.suppressed);
+  if (selected.known > 0) fmt::print("{} known from the baseline\n", selected.known);
+}
+
+}  // namespace
+
+Result<std::string> read_text_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return Error{path, "cannot be read; is the name right?"};
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (in.bad() || (text.fail() && in.peek() != std::ifstream::traits_type::eof())) {
+    return Error{path, "cannot be read to its end"};
+  }
+  return std::move(text).str();
+}
+
+Status write_text_file(const std::string& path, std::string_view text) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << text << std::flush;
+  if (!out) return Error{path, "cannot be written"};
+  return Done{};
+}
+
+Result<Findings> load_findings(const std::string& path) {
+  Result<std::string> text = read_text_file(path);
+  if (!text) return text.error();
+  return report::from_json(text.value(), path);
+}
+
+int put_out(Findings findings, const CommonOptions& options, bool keep_infeasible) {
+  Result<report::Selection> selection = selection_from(options, keep_infeasible);
+  if (!selection) return usage_error(selection.error());
+  const report::Selected selected = report::select(findings, selection.value());
+  if (!options.json.empty()) {
+    const std::string json = report::to_json(findings, CLEAVE_VERSION);
+    if (options.json == "-") {
+      fmt::print("{}", json);
+    } else if (Status written = write_text_file(options.json, json); !written) {
+      return usage_error(written.error());
+    }
+  }
+  if (options.json != "-") print_for_people(findings, options, selected);
+  return static_cast<int>(selected.fails ? Exit::Found : Exit::Nothing);
+}
+
+}  // namespace cleave::cli

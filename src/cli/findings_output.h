@@ -1,0 +1,24 @@
+// The one place where findings leave a command: --suppress, --baseline, --fail-on, --json, the terminal, exit
+// status.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "cli/common.h"
+#include "model/finding.h"
+
+namespace cleave::cli {
+
+Result<std::string> read_text_file(const std::string& path);
+Status write_text_file(const std::string& path, std::string_view text);
+
+// Reads a findings file that --json wrote.
+Result<Findings> load_findings(const std::string& path);
+
+// Takes out what --suppress and --baseline name, writes --json, prints the rest for people (not when the JSON
+// goes to standard output), and gives the exit status: Nothing or Found, Usage if a file cannot be read or
+// written. `keep_infeasible` is `--all`: then they are in the output, but do not count.
+int put_out(Findings findings, const CommonOptions& options, bool keep_infeasible = false);
+
+}  // namespace cleave::cli

@@ -1,0 +1,25 @@
+// A finding in words, the same for every form of output.
+#pragma once
+
+#include <string>
+
+#include "model/finding.h"
+
+namespace cleave::report {
+
+// "confirmed RWW on Account::balance in withdraw"
+std::string headline(const Finding& finding);
+// "read Account::balance = 20"
+std::string operation(const AccessReport& access, const std::string& variable);
+// Why no serial order explains it: what the judge or the engine said, else what the pattern says.
+std::string why(const Finding& finding);
+// What the verdict means for this finding, one sentence.
+std::string verdict_sentence(const Finding& finding);
+// The command that replays it; empty if there is no witness.
+std::string replay_command(const Finding& finding);
+// "T1 withdraw"
+std::string unit_label(const UnitReport& unit);
+// "bank.cpp:12", or as much as is known
+std::string place(const AccessReport& access);
+
+}  // namespace cleave::report

@@ -1,0 +1,107 @@
+#include "report/selection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace cleave::report {
+namespace {
+
+// `*` is any text, `?` any character. Linear in practice: on a mismatch only the last `*` is given one more
+// character.
+bool matches(std::string_view glob, std::string_view text) {
+  size_t g = 0, t = 0, star = std::string_view::npos, retry = 0;
+  while (t < text.size()) {
+    if (g < glob.size() && glob[g] == '*') {
+      star = g++;
+      retry = t;
+    } else if (g < glob.size() && (glob[g] == '?' || glob[g] == text[t])) {
+      ++g, ++t;
+    } else if (star != std::string_view::npos) {
+      g = star + 1;
+      t = ++retry;
+    } else {
+      return false;
+    }
+  }
+  return std::all_of(glob.begin() + static_cast<std::ptrdiff_t>(g), glob.end(),
+                     [](char c) { return c == '*'; });
+}
+
+std::string_view trim(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+// Whether `text` could be meant as an id: then it must be one, lest a slip of the pen suppress nothing in
+// silence.
+bool looks_like_id(std::string_view text) { return text.starts_with("CLV-"); }
+
+bool is_id(std::string_view text) {
+  return text.size() == 12 && std::all_of(text.begin() + 4, text.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
+}
+
+}  // namespace
+
+bool Suppressions::covers(const Finding& finding) const {
+  if (words.contains(finding.id)) return true;
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    return !looks_like_id(word) && matches(word, finding.variable);
+  });
+}
+
+Result<Suppressions> parse_suppressions(std::string_view text, std::string_view place) {
+  Suppressions suppressions;
+  size_t line_number = 0;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    ++line_number;
+    line = trim(line.substr(0, line.find('#')));
+    if (line.empty()) continue;
+    if (looks_like_id(line) && !is_id(line)) {
+      return Error{fmt::format("{}:{}", place, line_number),
+                   fmt::format("`{}` is not an id; ids are CLV- and eight hex digits", line)};
+    }
+    suppressions.words.emplace(line);
+  }
+  return suppressions;
+}
+
+void sort_findings(Findings& findings) {
+  std::vector<Finding>& list = findings.findings;
+  auto key = [&list](size_t i) {
+    const Finding& finding = list[i];
+    return std::tuple(-static_cast<int>(finding.verdict), finding.pattern == Pattern::WWW,
+                      std::string_view(finding.variable), std::string_view(finding.unit), finding.pattern,
+                      std::string_view(finding.id), i);
+  };
+  std::vector<size_t> order(list.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
+  std::vector<Finding> sorted;
+  sorted.reserve(list.size());
+  for (size_t i : order) sorted.push_back(std::move(list[i]));
+  list = std::move(sorted);
+}
+
+Selected select(Findings& findings, const Selection& selection) {
+  Selected selected;
+  std::erase_if(findings.findings, [&](const Finding& finding) {
+    if (finding.verdict == Verdict::Infeasible && !selection.keep_infeasible) return true;
+    if (selection.suppressions.covers(finding)) return ++selected.suppressed, true;
+    if (selection.baseline.contains(finding.id)) return ++selected.known, true;
+    selected.fails = selected.fails || finding.verdict >= selection.fail_on;
+    return false;
+  });
+  sort_findings(findings);
+  return selected;
+}
+
+}  // namespace cleave::report

@@ -1,0 +1,220 @@
+#include "report/terminal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "report/explain.h"
+#include "report/text.h"
+
+namespace cleave::report {
+namespace {
+
+constexpr uint32_t kNarrowest = 40;
+
+Style style_of(Verdict verdict) {
+  constexpr std::array<Style, 5> kStyles = {Style::Dim, Style::Cyan, Style::Yellow, Style::Red,
+                                            Style::BoldRed};
+  return kStyles[static_cast<size_t>(verdict)];
+}
+
+class Renderer {
+ public:
+  Renderer(const Findings& findings, const TerminalOptions& options)
+      : findings_(findings),
+        options_(options),
+        paint_{options.colour},
+        width_(std::max(options.width, kNarrowest)) {}
+
+  std::string render() {
+    for (const Finding& finding : findings_.findings) {
+      render_finding(finding);
+      out_ += '\n';
+    }
+    if (options_.counts) {
+      render_stages();
+      render_facts();
+      render_total();
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void line(std::string_view text) {
+    out_ += text;
+    out_ += '\n';
+  }
+
+  void sentence(std::string_view text) { out_ += wrap(printable(text), 2, width_); }
+
+  void render_finding(const Finding& finding) {
+    const std::string head = printable(headline(finding));
+    const std::string verdict(word_of(finding.verdict));
+    const size_t used = width_of(head) + 2 + finding.id.size();
+    const std::string gap = used < width_ ? std::string(width_ - used + 2, ' ') : "  ";
+    line(paint_(verdict, style_of(finding.verdict)) + paint_(head.substr(verdict.size()), Style::Bold) + gap +
+         paint_(finding.id, Style::Dim));
+    if (!finding.accesses.empty()) {
+      timeline(finding);
+      accesses(finding);
+    }
+    if (!finding.edges.empty()) cycle(finding);
+    if (finding.kind == FindingKind::StaleValue || finding.edges.empty()) units(finding);
+    views(finding);
+    sentence(why(finding));
+    sentence(verdict_sentence(finding));
+    if (finding.occurrences > 1)
+      sentence(fmt::format("Found {} times at these places.", finding.occurrences));
+    if (!finding.note.empty()) sentence("Note: " + finding.note);
+    if (std::string command = replay_command(finding); !command.empty()) {
+      line("  " + paint_("replay: ", Style::Dim) + paint_(command, Style::Bold));
+    }
+  }
+
+  // One column a thread, one row an access, in execution order.
+  void timeline(const Finding& finding) {
+    std::vector<std::string> threads;
+    for (const AccessReport& access : finding.accesses) {
+      if (std::find(threads.begin(), threads.end(), access.thread) == threads.end())
+        threads.push_back(access.thread);
+    }
+    const size_t column = std::max<size_t>(10, (width_ - 5) / threads.size() - 2);
+    std::string header = "     ";
+    for (const std::string& thread : threads) header += pad(fit(printable(thread), column), column + 2);
+    header.erase(header.find_last_not_of(' ') + 1);
+    line(paint_(header, Style::Dim));
+    size_t number = 0;
+    for (const AccessReport& access : finding.accesses) {
+      std::string row;
+      for (const std::string& thread : threads) {
+        const bool here = thread == access.thread;
+        const std::string cell = here ? fit(printable(operation(access, finding.variable)), column) : "|";
+        row += here ? paint_(cell, access.role == Role::Remote ? Style::Yellow : Style::Plain)
+                    : paint_(cell, Style::Dim);
+        row += std::string(column + 2 - width_of(cell), ' ');
+      }
+      row.erase(row.find_last_not_of(' ') + 1);
+      line(fmt::format("  {}  {}", ++number, row));
+    }
+  }
+
+  void access_line(std::string_view label, const AccessReport& access) {
+    std::string text = fmt::format("  {}  {} {}", label, printable(access.thread), access.op);
+    if (!access.value.empty()) text += " " + printable(access.value);
+    if (std::string at = place(access); !at.empty()) text += "  " + paint_(printable(at), Style::Bold);
+    if (!access.function.empty()) text += "  in " + printable(access.function);
+    if (!access.locks.empty()) text += printable(fmt::format("  holding {}", fmt::join(access.locks, ", ")));
+    line(text);
+    if (!options_.source || access.file.empty() || access.line == 0) return;
+    if (std::optional<std::string> source = options_.source(access.file, access.line)) {
+      const std::string code = printable(*source);
+      const size_t begin = std::min(code.find_first_not_of(' '), code.size());
+      line(paint_(fit(fmt::format("{:>9} | {}", access.line, code.substr(begin)), width_), Style::Dim));
+    }
+  }
+
+  void accesses(const Finding& finding) {
+    size_t number = 0;
+    for (const AccessReport& access : finding.accesses) {
+      access_line(fmt::format("{}  {:<6}", ++number, word_of(access.role)), access);
+      for (size_t frame = 1; frame < std::min<size_t>(access.stack.size(), 4); ++frame) {
+        line(paint_(fit(fmt::format("             called from {}", printable(access.stack[frame])), width_),
+                    Style::Dim));
+      }
+    }
+  }
+
+  void cycle(const Finding& finding) {
+    for (const EdgeReport& edge : finding.edges) {
+      const std::string what = edge.variable.empty() ? edge.conflict : edge.conflict + " " + edge.variable;
+      line(printable(fmt::format("  {} --{}--> {}", unit_label(finding.units[edge.from]), what,
+                                 unit_label(finding.units[edge.to]))));
+      if (!edge.first.op.empty()) access_line("     ", edge.first);
+      if (!edge.second.op.empty()) access_line("   > ", edge.second);
+    }
+  }
+
+  void units(const Finding& finding) {
+    for (const UnitReport& unit : finding.units) line("  unit " + printable(unit_label(unit)));
+  }
+
+  void views(const Finding& finding) {
+    for (const auto& view : finding.views)
+      line(printable(fmt::format("  view {{{}}}", fmt::join(view, ", "))));
+  }
+
+  void render_stages() {
+    if (findings_.stages.empty()) return;
+    std::set<std::string> extra;
+    for (const StageReport& stage : findings_.stages) {
+      for (const auto& [name, count] : stage.counts) extra.insert(name);
+    }
+    std::vector<std::vector<std::string>> rows{{"stage", "triples", "sites"}};
+    rows[0].insert(rows[0].end(), extra.begin(), extra.end());
+    rows[0].push_back("seconds");
+    for (const StageReport& stage : findings_.stages) {
+      std::vector<std::string> row{stage.name, fmt::format("{}", stage.triples),
+                                   fmt::format("{}", stage.sites)};
+      for (const std::string& name : extra) {
+        auto it = stage.counts.find(name);
+        row.push_back(it == stage.counts.end() ? "" : fmt::format("{}", it->second));
+      }
+      row.push_back(fmt::format("{:.3f}", stage.seconds));
+      rows.push_back(std::move(row));
+    }
+    out_ += table(rows, 0, paint_) + "\n";
+  }
+
+  void render_facts() {
+    for (const auto& [name, fact] : findings_.facts) {
+      out_ += wrap(printable(fmt::format("{}: {}", name, fact)), 2, width_, " ");
+    }
+    if (!findings_.facts.empty()) out_ += '\n';
+  }
+
+  void render_total() {
+    if (findings_.findings.empty()) return line("Nothing found.");
+    std::array<size_t, 5> counts{};
+    for (const Finding& finding : findings_.findings) ++counts[static_cast<size_t>(finding.verdict)];
+    std::vector<std::string> parts;
+    for (size_t v = counts.size(); v-- > 0;) {
+      if (counts[v] > 0) parts.push_back(fmt::format("{} {}", counts[v], word_of(static_cast<Verdict>(v))));
+    }
+    const size_t total = findings_.findings.size();
+    line(fmt::format("{} finding{}: {}", total, total == 1 ? "" : "s", fmt::join(parts, ", ")));
+  }
+
+  const Findings& findings_;
+  const TerminalOptions& options_;
+  Paint paint_;
+  uint32_t width_;
+  std::string out_;
+};
+
+}  // namespace
+
+SourceLine source_lines_from_disk() {
+  auto files = std::make_shared<std::map<std::string, std::vector<std::string>, std::less<>>>();
+  return [files](std::string_view file, uint32_t number) -> std::optional<std::string> {
+    auto it = files->find(file);
+    if (it == files->end()) {
+      it = files->emplace(std::string(file), std::vector<std::string>()).first;
+      std::ifstream in{std::string(file)};
+      for (std::string text; std::getline(in, text);) it->second.push_back(std::move(text));
+    }
+    if (number == 0 || number > it->second.size()) return std::nullopt;
+    return it->second[number - 1];
+  };
+}
+
+std::string to_terminal(const Findings& findings, const TerminalOptions& options) {
+  return Renderer(findings, options).render();
+}
+
+}  // namespace cleave::report

@@ -1,0 +1,74 @@
+#include "report/selection.h"
+
+#include <gtest/gtest.h>
+
+#include "report/samples.h"
+
+namespace cleave::report {
+namespace {
+
+std::vector<std::string> ids(const Findings& findings) {
+  std::vector<std::string> list;
+  for (const Finding& finding : findings.findings) list.push_back(finding.id);
+  return list;
+}
+
+Suppressions suppressions(std::string_view text) { return parse_suppressions(text, "s.txt").value(); }
+
+TEST(Suppress, ByIdByVariableAndByGlob) {
+  EXPECT_TRUE(suppressions("CLV-3f9a12cc").covers(lost_update()));
+  EXPECT_TRUE(suppressions("# known\n  Account::balance  # benign\r\n").covers(lost_update()));
+  EXPECT_TRUE(suppressions("Account::*").covers(lost_update()));
+  EXPECT_TRUE(suppressions("*bal?nce").covers(lost_update()));
+  EXPECT_FALSE(suppressions("balance\nAccount::bal").covers(lost_update()));
+  EXPECT_FALSE(suppressions("CLV-00000000").covers(lost_update()));
+  EXPECT_FALSE(suppressions("").covers(lost_update()));
+}
+
+TEST(Suppress, AMisspeltIdIsAnError) {
+  EXPECT_EQ(parse_suppressions("x\nCLV-3f9a12c", "s.txt").error().sentence(),
+            "s.txt:2: `CLV-3f9a12c` is not an id; ids are CLV- and eight hex digits");
+}
+
+TEST(Select, TakesOutCountsAndFails) {
+  Findings findings = sample_findings();
+  Selection selection{.suppressions = suppressions("total"), .baseline = {"CLV-0badcafe"}};
+  const Selected selected = select(findings, selection);
+  EXPECT_EQ(selected.suppressed, 1u);
+  EXPECT_EQ(selected.known, 1u);
+  EXPECT_TRUE(selected.fails);
+  EXPECT_EQ(ids(findings), (std::vector<std::string>{"CLV-3f9a12cc", "CLV-00000002"}));
+}
+
+TEST(Select, FailOnLooksAtWhatIsLeft) {
+  Findings findings{.findings = {split_view(), dirty_read()}};
+  EXPECT_FALSE(select(findings, {.fail_on = Verdict::Confirmed}).fails);
+  EXPECT_TRUE(select(findings, {.fail_on = Verdict::Witnessed}).fails);
+  EXPECT_FALSE(
+      select(findings, {.suppressions = suppressions("total"), .fail_on = Verdict::Witnessed}).fails);
+  EXPECT_EQ(findings.findings.size(), 1u);
+}
+
+TEST(Select, InfeasibleIsShownOnlyOnRequestAndNeverFails) {
+  Finding ruled_out = lost_update();
+  ruled_out.verdict = Verdict::Infeasible;
+  Findings findings{.findings = {ruled_out}};
+  EXPECT_FALSE(select(findings, {.keep_infeasible = true}).fails);
+  EXPECT_EQ(findings.findings.size(), 1u);
+  select(findings, {});
+  EXPECT_TRUE(findings.findings.empty());
+}
+
+TEST(Sort, WorstVerdictFirstAndWwwLast) {
+  Finding www = lost_update();
+  www.pattern = Pattern::WWW;
+  www.id = "CLV-11111111";
+  www.variable = "a";
+  Findings findings{.findings = {split_view(), www, dirty_read(), lost_update()}};
+  sort_findings(findings);
+  EXPECT_EQ(ids(findings),
+            (std::vector<std::string>{"CLV-3f9a12cc", "CLV-11111111", "CLV-00000001", "CLV-00000002"}));
+}
+
+}  // namespace
+}  // namespace cleave::report

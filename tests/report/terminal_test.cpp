@@ -1,0 +1,94 @@
+#include "report/terminal.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "report/explain.h"
+#include "report/golden.h"
+#include "report/samples.h"
+#include "report/text.h"
+
+namespace cleave::report {
+namespace {
+
+std::optional<std::string> bank_source(std::string_view file, uint32_t line) {
+  if (file != "bank.cpp") return std::nullopt;
+  if (line == 12) return "\treturn balance;";
+  if (line == 16) return "    balance = value;  // the caller holds the lock, or so it says";
+  return std::nullopt;
+}
+
+TEST(Terminal, LooksLikeThis) {
+  expect_golden("terminal-80.txt", to_terminal(sample_findings(), {.width = 80, .source = bank_source}));
+  expect_golden("terminal-48.txt", to_terminal(sample_findings(), {.width = 48, .source = bank_source}));
+  expect_golden("terminal-colour.txt", to_terminal(sample_findings(), {.colour = true, .width = 100}));
+}
+
+TEST(Terminal, TimelineAndSourceKeepToTheWidth) {
+  Findings findings = sample_findings();
+  findings.findings = {dirty_read()};
+  findings.findings[0].variable = std::string(200, 'v');
+  std::istringstream lines(to_terminal(findings, {.width = 60, .source = bank_source}));
+  int timeline = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("...") == std::string::npos) continue;
+    ++timeline;
+    EXPECT_LE(width_of(line), 60u) << line;
+  }
+  EXPECT_EQ(timeline, 3);
+}
+
+TEST(Terminal, QuietLeavesOutTheCounts) {
+  const std::string text = to_terminal(sample_findings(), {.counts = false});
+  EXPECT_EQ(text.find("patterns"), std::string::npos);
+  EXPECT_NE(text.find("CLV-3f9a12cc"), std::string::npos);
+  EXPECT_EQ(to_terminal({}, {.counts = false}), "");
+  EXPECT_EQ(to_terminal({}, {}), "Nothing found.\n");
+}
+
+TEST(Terminal, NamesCannotControlTheTerminal) {
+  Finding finding = lost_update();
+  finding.variable = "x\x1b[2Jy\n";
+  finding.accesses[0].function = "f\x07";
+  const std::string text = to_terminal({.findings = {finding}}, {});
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_EQ(text.find('\x07'), std::string::npos);
+  EXPECT_NE(text.find("x?[2Jy?"), std::string::npos);
+}
+
+TEST(Terminal, ReadsSourceFromDisk) {
+  const std::string path = testing::TempDir() + "/source_line.c";
+  std::ofstream(path) << "one\ntwo\n";
+  SourceLine lines = source_lines_from_disk();
+  EXPECT_EQ(lines(path, 2), "two");
+  EXPECT_EQ(lines(path, 3), std::nullopt);
+  EXPECT_EQ(lines("/nowhere/at/all.c", 1), std::nullopt);
+}
+
+TEST(Explain, TheEnginesSentenceComesFirst) {
+  Finding finding = lost_update();
+  EXPECT_NE(why(finding).find("lost"), std::string::npos);
+  finding.why = "Because.";
+  EXPECT_EQ(why(finding), "Because.");
+}
+
+TEST(Explain, ReplayCommandCanBePasted) {
+  Finding finding = lost_update();
+  EXPECT_EQ(replay_command(finding), "cleave replay witness-3f9a12cc.json");
+  finding.witness = "my dir/it's.json";
+  EXPECT_EQ(replay_command(finding), "cleave replay 'my dir/it'\\''s.json'");
+  finding.witness.clear();
+  EXPECT_EQ(replay_command(finding), "");
+}
+
+TEST(Text, WidthIsCountedInCharacters) {
+  EXPECT_EQ(width_of("größe"), 5u);
+  EXPECT_EQ(fit("größe und mehr", 8), "größe...");
+  EXPECT_EQ(pad("ä", 3), "ä  ");
+  EXPECT_EQ(wrap("one two three", 2, 9), "  one two\n  three\n");
+}
+
+}  // namespace
+}  // namespace cleave::report
