@@ -29,7 +29,9 @@ def run(binary, arguments, environment=None):
                               env={**os.environ, **(environment or {})})
         return done.returncode, done.stdout.decode(errors="replace")
     except subprocess.TimeoutExpired:
-        return None, ""
+        return None, f"did not end in {SECONDS} s"
+    except FileNotFoundError:
+        return None, "is not built"
 
 
 def allowed(program, build):
