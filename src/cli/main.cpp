@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/cc.h"
 #include "cli/common.h"
 
 namespace {
@@ -39,4 +40,7 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return run(argc, argv); }
+int main(int argc, char** argv) {
+  if (std::optional<int> status = run_as_compiler(argc, argv)) return *status;
+  return run(argc, argv);
+}

@@ -1,0 +1,138 @@
+#include "pass/debug_names.h"
+
+#include <llvm/BinaryFormat/Dwarf.h>
+#include <llvm/ADT/SmallString.h>
+#include <llvm/Support/Path.h>
+
+namespace cleave {
+
+using namespace llvm;
+
+std::string qualified_name(const DIScope* scope, StringRef name) {
+  std::string result = name.str();
+  for (; scope != nullptr; scope = scope->getScope()) {
+    if (isa<DIFile>(scope) || isa<DICompileUnit>(scope)) break;
+    if (isa<DISubprogram>(scope) || isa<DILexicalBlockBase>(scope)) {
+      if (const auto* function = dyn_cast<DISubprogram>(scope)) {
+        return qualified_name(function) + "::" + result;
+      }
+      continue;
+    }
+    if (const auto* space = dyn_cast<DINamespace>(scope)) {
+      if (space->getExportSymbols() && !space->getName().empty()) continue;  // inline namespaces are not written
+      result = (space->getName().empty() ? "(anonymous namespace)" : space->getName().str()) + "::" + result;
+    } else if (!scope->getName().empty()) {
+      result = scope->getName().str() + "::" + result;
+    }
+  }
+  return result;
+}
+
+std::string qualified_name(const DIType* type) {
+  if (type == nullptr) return "void";
+  return qualified_name(type->getScope(), type->getName());
+}
+
+std::string qualified_name(const DISubprogram* function) {
+  if (const DISubprogram* declaration = function->getDeclaration()) function = declaration;
+  return qualified_name(function->getScope(), function->getName());
+}
+
+const DIType* plain(const DIType* type) {
+  while (const auto* derived = dyn_cast_or_null<DIDerivedType>(type)) {
+    switch (derived->getTag()) {
+      case dwarf::DW_TAG_typedef:
+      case dwarf::DW_TAG_const_type:
+      case dwarf::DW_TAG_volatile_type:
+      case dwarf::DW_TAG_restrict_type:
+      case dwarf::DW_TAG_atomic_type:
+      case dwarf::DW_TAG_template_alias:
+      case dwarf::DW_TAG_member: type = derived->getBaseType(); break;
+      default: return type;
+    }
+  }
+  return type;
+}
+
+const DICompositeType* as_class(const DIType* type) {
+  const auto* composite = dyn_cast_or_null<DICompositeType>(plain(type));
+  if (composite == nullptr) return nullptr;
+  switch (composite->getTag()) {
+    case dwarf::DW_TAG_class_type:
+    case dwarf::DW_TAG_structure_type:
+    case dwarf::DW_TAG_union_type: return composite;
+    default: return nullptr;
+  }
+}
+
+const DICompositeType* as_array(const DIType* type) {
+  const auto* composite = dyn_cast_or_null<DICompositeType>(plain(type));
+  return composite != nullptr && composite->getTag() == dwarf::DW_TAG_array_type ? composite : nullptr;
+}
+
+const DIType* pointee(const DIType* type) {
+  const auto* derived = dyn_cast_or_null<DIDerivedType>(plain(type));
+  if (derived == nullptr) return nullptr;
+  switch (derived->getTag()) {
+    case dwarf::DW_TAG_pointer_type:
+    case dwarf::DW_TAG_reference_type:
+    case dwarf::DW_TAG_rvalue_reference_type: return derived->getBaseType();
+    default: return nullptr;
+  }
+}
+
+namespace {
+
+std::string spelled_array(const DICompositeType* array) {
+  std::string result = spelled(array->getBaseType());
+  for (const DINode* element : array->getElements()) {
+    const auto* range = dyn_cast<DISubrange>(element);
+    if (range == nullptr) continue;
+    const auto* count = dyn_cast_if_present<ConstantInt*>(range->getCount());
+    result += count != nullptr ? "[" + std::to_string(count->getZExtValue()) + "]" : "[]";
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string spelled(const DIType* type) {
+  if (type == nullptr) return "void";
+  if (const DICompositeType* array = dyn_cast<DICompositeType>(type);
+      array != nullptr && array->getTag() == dwarf::DW_TAG_array_type) {
+    return spelled_array(array);
+  }
+  if (isa<DISubroutineType>(type)) return "function";
+  const auto* derived = dyn_cast<DIDerivedType>(type);
+  if (derived == nullptr) return qualified_name(type);
+  switch (derived->getTag()) {
+    case dwarf::DW_TAG_pointer_type: return spelled(derived->getBaseType()) + "*";
+    case dwarf::DW_TAG_reference_type: return spelled(derived->getBaseType()) + "&";
+    case dwarf::DW_TAG_rvalue_reference_type: return spelled(derived->getBaseType()) + "&&";
+    case dwarf::DW_TAG_const_type: return "const " + spelled(derived->getBaseType());
+    case dwarf::DW_TAG_volatile_type: return "volatile " + spelled(derived->getBaseType());
+    case dwarf::DW_TAG_restrict_type: return spelled(derived->getBaseType());
+    case dwarf::DW_TAG_atomic_type: return "_Atomic " + spelled(derived->getBaseType());
+    case dwarf::DW_TAG_ptr_to_member_type: return "member pointer";
+    case dwarf::DW_TAG_member: return spelled(derived->getBaseType());
+    default: return qualified_name(type);
+  }
+}
+
+std::string path_of(const DIFile* file) {
+  if (file == nullptr) return {};
+  if (sys::path::is_absolute(file->getFilename()) || file->getDirectory().empty()) return file->getFilename().str();
+  SmallString<128> path(file->getDirectory());
+  sys::path::append(path, file->getFilename());
+  sys::path::remove_dots(path, /*remove_dot_dot=*/false);
+  return path.str().str();
+}
+
+bool is_system(const DIFile* file) {
+  if (file == nullptr) return false;
+  std::string path = path_of(file);
+  return StringRef(path).starts_with("/usr/include/") || StringRef(path).starts_with("/usr/lib/") ||
+         StringRef(path).starts_with("/usr/local/include/") || StringRef(path).starts_with("/usr/bin/");
+}
+
+}  // namespace cleave

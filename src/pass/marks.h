@@ -1,0 +1,22 @@
+// Marks: calls that part one of the pass puts where units begin and end, before anything is inlined, and that part two
+// replaces by slots. To the optimiser a mark is a function that may read and write all memory, keeps no pointer and
+// always returns: no access moves across it, and it is never removed.
+#pragma once
+
+#include <llvm/IR/InstrTypes.h>
+#include <llvm/IR/Module.h>
+
+namespace cleave {
+
+inline constexpr const char* kUnitBeginMark = "__cleave_mark_unit_begin";  // (ptr object or null), !cleave.unit
+inline constexpr const char* kUnitEndMark = "__cleave_mark_unit_end";      // (), !cleave.unit, absent: innermost
+inline constexpr const char* kUnitMetadata = "cleave.unit";    // {name, i32 source, DISubprogram or null, class or null}
+inline constexpr const char* kPlaceMetadata = "cleave.place";  // {variable, type, class or null, i64 offset}
+inline constexpr const char* kSlotMetadata = "cleave.slot";    // {i32 segment, i32 first slot} of the module's tables
+inline constexpr const char* kDoneFlag = "cleave.instrumented";
+
+bool is_unit_begin(const llvm::CallBase& call);
+bool is_unit_end(const llvm::CallBase& call);
+inline bool is_mark(const llvm::CallBase& call) { return is_unit_begin(call) || is_unit_end(call); }
+
+}  // namespace cleave

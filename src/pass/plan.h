@@ -1,0 +1,102 @@
+// What will be recorded of a function: its segments and hooks, in program order, before a single instruction is
+// inserted. The tables and the bitcode that the binary carries are made from the plan and from the code as it is then;
+// emit.h turns the plan into code.
+//
+// Recorded conditional branches are exactly those `br` with two different successors and a condition that is not a
+// constant; a walk through the bitcode takes one outcome for each.
+#pragma once
+
+#include <llvm/Analysis/AliasAnalysis.h>
+#include <llvm/IR/Instructions.h>
+
+#include <vector>
+
+#include "pass/names.h"
+#include "pass/pieces.h"
+#include "pass/privacy.h"
+#include "pass/tables.h"
+
+namespace cleave {
+
+// A payload word: a piece of `value`, written before `anchor`. What is known only after an instruction is written
+// before the next one; insertion in the order of the plan then keeps everything in its order.
+struct PlannedWord {
+  llvm::Instruction* anchor;
+  llvm::Value* value;
+  Piece piece;
+};
+
+struct PlannedSegment {
+  uint32_t index;               // in the module's tables
+  llvm::Instruction* first;     // reserved before this
+  std::vector<PlannedWord> words;
+};
+
+struct Action {
+  // AfterCall stands before its instruction, where control is back from a call; Leave before a return. The hooks stand
+  // around theirs.
+  enum Kind { Segment, Atomic, Fence, RangeBefore, RangeAfter, AfterCall, Branch, Leave } kind;
+  llvm::Instruction* at = nullptr;
+  PlannedSegment segment;         // Segment: all of it; hooks: its index
+  llvm::Value* address = nullptr; // ranges
+  llvm::Value* bytes = nullptr;
+};
+
+struct FunctionPlan {
+  llvm::Function* function = nullptr;
+  std::vector<Action> actions;           // in program order within each block
+  llvm::AllocaInst* frame = nullptr;     // its address is the frame token, if the function can be landed in
+};
+
+class Planner {
+ public:
+  Planner(llvm::Function& function, llvm::AAResults& aliases, TableBuilder& tables, const Names& names);
+  FunctionPlan plan();
+
+ private:
+  void plan_block(llvm::BasicBlock& block);
+  void plan_instruction(llvm::Instruction& instruction);
+  void plan_access(llvm::Instruction& access, llvm::Value* pointer, llvm::Value* value, bool write);
+  void plan_call(llvm::CallBase& call);
+  void plan_mark(llvm::CallBase& call);
+  void plan_result(llvm::CallBase& call, llvm::Instruction& anchor);
+  void plan_returned(llvm::CallBase& call, llvm::Instruction& anchor);
+  void plan_terminator(llvm::Instruction& terminator);
+  void plan_hook(Action::Kind kind, llvm::Instruction& at, unsigned width, llvm::Value* address = nullptr,
+                 llvm::Value* bytes = nullptr, const AccessName& name = {});
+  bool plan_range(llvm::CallBase& call);
+  void plan_landing(llvm::Instruction& at, llvm::Instruction& anchor);
+
+  // `at` gives the site, `anchor` the place.
+  Slot& add_slot(SlotKind kind, llvm::Instruction& at, llvm::Instruction& anchor, const AccessName& name = {});
+  Slot& add_slot(SlotKind kind, llvm::Instruction& at) { return add_slot(kind, at, at); }
+  Operand word(llvm::Instruction& anchor, llvm::Value* value, const Piece& piece);
+  Operand address_of(llvm::Instruction& access, llvm::Value* pointer);
+  void open(llvm::Instruction& first);
+  void close();
+  bool conflicts(const llvm::MemoryLocation& location);
+  bool leave_out(llvm::Instruction& access, llvm::Value* pointer);
+  bool needs_frame() const;
+
+  llvm::Function& function_;
+  const llvm::DataLayout& layout_;
+  llvm::AAResults& aliases_;
+  TableBuilder& tables_;
+  const Names& names_;
+  Privacy privacy_;
+  FunctionPlan plan_;
+  bool has_frame_ = false;  // gets Enter and Exit
+
+  bool open_ = false;
+  PlannedSegment segment_;
+  SegmentTable table_;
+  std::vector<llvm::MemoryLocation> touched_;
+  struct KnownAddress {
+    llvm::Value* base;
+    int64_t offset;
+    uint32_t slot;
+  };
+  std::vector<KnownAddress> known_;
+};
+
+}  // namespace cleave
