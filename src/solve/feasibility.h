@@ -1,0 +1,60 @@
+// Is there an interleaving of this run's symbolic events in which a triple happens, and which? (CTP sections 4 and 5.)
+//
+// Prefix semantics by a cut: what lies after it need not be feasible. Queries are made on slices, a prefix of each
+// thread, so their cost depends on what can influence the triple and not on the trace:
+//   1. the happens-before prefixes of remote and second, with the releases they need; a read whose writers are partly
+//      outside is free there. Unsatisfiable is final.
+//   2. the same slice exactly: satisfiable is final, since a slice is closed downwards.
+//   3. grow by the cheapest writer that could serve a read which the model of 1 left unserved; again from 1.
+// The only room that sees the solver.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/finding.h"
+#include "symbolic/symbolic_trace.h"
+
+namespace cleave {
+
+struct FeasibilityQuery {
+  EventIndex first, remote, second;
+  Pattern pattern = Pattern::None;  // which of an update's two sides is meant
+};
+
+enum class Answer : uint8_t { Feasible, Infeasible, Unknown };
+
+struct FeasibilityOptions {
+  uint64_t effort = 20'000'000;      // solver resources per question: deterministic, about 10 seconds at most
+  uint32_t largest_slice = 20'000;   // events
+  uint32_t growths = 64;
+  bool same_value_is_violation = false;  // true: conflicts only, without guarded independence (definition 2)
+  bool derive_locks = true;          // recognise locks made by hand (derived_locks.h)
+  bool keep_reads = false;           // `--model cam`: appendix A, every read keeps its recorded value
+};
+
+struct Feasibility {
+  Answer answer = Answer::Unknown;
+  std::string why;                           // of Unknown: effort, slice, growths, solver
+  std::vector<EventIndex> order;             // of Feasible: the interleaving up to the second access
+  std::map<std::string, uint64_t> inputs;    // of Feasible: values of the inputs before the cut
+  uint32_t slice_events = 0, questions = 0;
+};
+
+class FeasibilityChecker {
+ public:
+  // Indexes the trace once: O(events). The symbolic trace must outlive the checker.
+  FeasibilityChecker(SymbolicTrace& trace, FeasibilityOptions options);
+  ~FeasibilityChecker();
+  Feasibility decide(const FeasibilityQuery& query);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace cleave

@@ -1,0 +1,36 @@
+#include "solve/slice.h"
+
+#include <numeric>
+
+namespace cleave {
+
+void Slice::add(uint32_t event) {
+  std::vector<uint32_t> open{event};
+  while (!open.empty()) {
+    uint32_t next = open.back();
+    open.pop_back();
+    ThreadId thread = index_->trace().events()[next].thread;
+    uint32_t target = index_->position_in_thread(next) + 1;
+    auto mine = index_->thread_events(thread);
+    uint32_t& length = length_[raw(thread)];
+    for (; length < target; ++length) {
+      for (uint32_t needed : index_->must_follow(mine[length])) {
+        if (!contains(needed)) open.push_back(needed);
+      }
+      if (length + 1 == target) {  // what is held at the boundary must be given back
+        uint32_t release = index_->last_release_needed(mine[length]);
+        if (!contains(release) && release != mine[length]) open.push_back(release);
+      }
+    }
+  }
+}
+
+uint32_t Slice::events() const { return std::accumulate(length_.begin(), length_.end(), 0u); }
+
+uint32_t Slice::cost(uint32_t event) const {
+  Slice grown = *this;
+  grown.add(event);
+  return grown.events() - events();
+}
+
+}  // namespace cleave

@@ -1,0 +1,61 @@
+// A trace with the program's data: what each read binds, what each write computes, which conditions were taken.
+// Made from a text trace's `-> name`, `= expr` and `assume` here; from a recorded run by walking its bitcode.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "symbolic/expression.h"
+#include "trace/trace.h"
+
+namespace cleave {
+
+struct SymbolInfo {
+  std::string name;        // as bound, or a name of its own
+  EventIndex event;        // the read, update or input that binds it
+  uint8_t width = kInteger;
+  uint64_t recorded = 0;   // its value in the recorded run
+  bool input = false;
+};
+
+// Per event, by position in the trace. The trace must outlive it.
+class SymbolicTrace {
+ public:
+  explicit SymbolicTrace(const Trace& trace);
+
+  const Trace& trace() const { return *trace_; }
+  const ExpressionPool& pool() const { return pool_; }
+  ExpressionPool& pool() { return pool_; }
+
+  // What the read, update or input binds; kNone where nothing depends on the value.
+  SymbolId bound(EventIndex event) const { return bound_[raw(event)]; }
+  // What the write or update stores; kNone for other events.
+  ExpressionId stored(EventIndex event) const { return stored_[raw(event)]; }
+  // What an assume asks for; kNone for other events.
+  ExpressionId condition(EventIndex event) const { return condition_[raw(event)]; }
+
+  std::span<const SymbolInfo> symbols() const { return symbols_; }
+  const SymbolInfo& symbol(SymbolId id) const { return symbols_[raw(id)]; }
+  // Value of the variable before the first event, as an expression of that width.
+  ExpressionId initial(VariableId variable, uint8_t width);
+
+  SymbolId bind(EventIndex event, std::string name, uint8_t width, uint64_t recorded, bool input = false);
+  void store(EventIndex event, ExpressionId value) { stored_[raw(event)] = value; }
+  void assume(EventIndex event, ExpressionId condition) { condition_[raw(event)] = condition; }
+
+ private:
+  const Trace* trace_;
+  ExpressionPool pool_;
+  std::vector<SymbolInfo> symbols_;
+  std::vector<SymbolId> bound_;
+  std::vector<ExpressionId> stored_, condition_;
+};
+
+// From the annotations of a text trace. A trace without any annotation says nothing of how values flow: then every
+// read binds a symbol that must keep its recorded value, so nothing infeasible can follow.
+// A name may be bound again; it means its latest binding in the same thread, else the latest in the trace.
+Result<SymbolicTrace> lift_annotations(const Trace& trace);
+
+}  // namespace cleave

@@ -1,0 +1,23 @@
+// Every interleaving of every prefix of a small symbolic trace, by running it: memory, locks, conditions, semaphores and
+// the program's data as plain values. Shares no code with solve/ but the expressions' text, which it evaluates itself.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/finding.h"
+#include "trace/trace.h"
+
+namespace cleave::oracle {
+
+// Whether some feasible prefix runs first, remote, second in this order with real conflicts (CTP definition 2 guards in
+// the states where the accesses take place).
+bool feasible(const Trace& trace, EventIndex first, EventIndex remote, EventIndex second, Pattern pattern);
+
+// Whether running exactly this order is possible, and contains the triple as above. `why` says what went wrong.
+bool runs(const Trace& trace, const std::vector<EventIndex>& order, EventIndex first, EventIndex remote,
+          EventIndex second, Pattern pattern, const std::map<std::string, uint64_t>& inputs, std::string* why);
+
+}  // namespace cleave::oracle

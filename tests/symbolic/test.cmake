@@ -1,0 +1,1 @@
+cleave_test(symbolic SEES base trace symbolic)
