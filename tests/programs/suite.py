@@ -104,8 +104,9 @@ def problems_of(program):
             yield "has a bug, but its source knows no repair (-DFIXED)"
         if expect.get("drf") is False and "acy" not in text and "RACY" not in text:
             yield "is not data-race free, but its source uses neither Racy nor RACY"
-    if expect.get("bug") and not any(expect.get(engine, {}).get("must") for engine in ENGINES):
-        yield "has a bug that no engine must find"
+    if expect.get("bug") and not any(expect.get(engine, {}).get(key) for engine in ENGINES
+                                     for key in ("must", "missed_by_paper")):
+        yield "has a bug that no engine must find, and no missed_by_paper says why"
     if expect.get("drf") and not expect.get("tsan_clean"):
         yield "drf = true promises tsan_clean = true"
     for engine in ENGINES:
