@@ -5,6 +5,7 @@
 #include "abi/trace_file.h"
 #include "base/mapped_file.h"
 #include "trace/rapid.h"
+#include "trace/reader.h"
 #include "trace/text.h"
 
 namespace cleave {
@@ -60,6 +61,8 @@ Result<Trace> load_trace(const std::string& path) {
   if (!file) return file.error();
   std::string_view bytes = file.value().bytes();
   switch (form_of(bytes)) {
+    case TraceForm::Binary:
+      return load_binary_trace(path);
     case TraceForm::Text:
       return parse_text_trace(bytes, path);
     case TraceForm::Rapid:
@@ -74,6 +77,11 @@ Result<std::unique_ptr<EventSource>> open_trace(const std::string& path) {
   if (!file) return file.error();
   std::string_view bytes = file.value().bytes();
   switch (form_of(bytes)) {
+    case TraceForm::Binary: {
+      Result<std::unique_ptr<BinarySource>> source = open_binary_trace(path);
+      if (!source) return source.error();
+      return std::unique_ptr<EventSource>(std::move(source).value());
+    }
     case TraceForm::Text: {
       Result<Trace> trace = parse_text_trace(bytes, path);
       if (!trace) return trace.error();

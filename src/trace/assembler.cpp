@@ -1,0 +1,306 @@
+#include "trace/assembler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace cleave {
+namespace {
+
+constexpr size_t kLargestSegment = 4096;      // slots; more only in damaged tables
+constexpr uint32_t kDirectThreads = 1 << 16;  // thread numbers below this are looked up in an array
+
+}  // namespace
+
+Assembler::Assembler(TraceBuilder& builder, const TraceFile& file, bool origins)
+    : builder_(builder), file_(file), directory_(builder), contexts_(builder, directory_), origins_(origins) {
+  refresh();
+}
+
+void Assembler::refresh() {
+  const std::deque<Module>& modules = file_.modules().all();
+  for (; modules_seen_ < modules.size(); ++modules_seen_) directory_.add_module(modules[modules_seen_]);
+}
+
+Assembler::Thread& Assembler::thread(uint32_t number) {
+  if (number < kDirectThreads && number >= by_number_.size()) by_number_.resize(number + 1);
+  Thread*& known = number < kDirectThreads ? by_number_[number] : by_high_number_[number];
+  if (known == nullptr) {
+    Thread& made = threads_.emplace_back();
+    made.id = builder_.add_thread(
+        {.name = number == 0 ? "main" : fmt::format("T{}", number), .path = number == 0 ? "0" : ""});
+    known = &made;
+  }
+  return *known;
+}
+
+Batch Assembler::take_current() {
+  Batch taken = std::move(current_);
+  current_ = std::move(spare_);
+  current_.clear();
+  given_ += taken.events.size();
+  return taken;
+}
+
+void Assembler::emit(Thread& thread, Event event) {
+  uint64_t branches = thread.branches;
+  thread.branches = 0;
+  if (branches > UINT16_MAX) [[unlikely]] {
+    Event many{.kind = EventKind::Branch, .thread = thread.id, .value = branches};
+    current_.events.push_back(many);
+    if (origins_) current_.origins.push_back(thread.origin);
+    branches = 0;
+  }
+  event.branches = static_cast<uint16_t>(branches);
+  current_.events.push_back(event);
+  if (origins_) current_.origins.push_back(thread.origin);
+}
+
+void Assembler::segment(Thread& thread, uint16_t branches, const SegmentPlan& plan, const uint64_t* words,
+                        size_t valid) {
+  thread.branches += branch_count(branches);
+  if (!plan.events) return;
+  uint64_t addresses[kLargestSegment];
+  size_t count = std::min(plan.slots.size(), kLargestSegment);
+  const bool whole = valid >= plan.words;
+  for (size_t i = 0; i < count; ++i) {
+    const SlotPlan& slot = plan.slots[i];
+    uint64_t address = slot.address_constant;
+    if (slot.address_source == Source::Word) {
+      if (slot.address_index >= valid) return;  // interrupted before this
+      address += words[slot.address_index];
+    } else if (slot.address_source == Source::Derived) {
+      address += addresses[slot.address_index];
+    }
+    addresses[i] = address;
+    uint64_t value = slot.value_constant;
+    if (slot.value_source == Source::Word) {
+      if (!whole && slot.value_index >= valid) return;
+      value = words[slot.value_index];
+    }
+    if (slot.kind <= SlotKind::Write) {
+      if (address < 4096) {
+        if (slot.address_source == Source::Word && words[slot.address_index] == 0) return;  // not reached
+        continue;
+      }
+      if (origins_) thread.origin.slot = static_cast<uint32_t>(i);
+      Event event{.kind = slot.kind == SlotKind::Read ? EventKind::Read : EventKind::Write,
+                  .thread = thread.id};
+      event.context = thread.stack.context(contexts_, *plan.module, slot.inlined_at);
+      event.site = directory_.site(*plan.module, slot.site);
+      event.value = value;
+      access(thread, event, address, slot.width, 0, {plan.module, slot.site});
+      continue;
+    }
+    if (origins_) thread.origin.slot = static_cast<uint32_t>(i);
+    this->slot(thread, plan, slot, address, value);
+  }
+}
+
+void Assembler::slot(Thread& thread, const SegmentPlan& plan, const SlotPlan& slot, uint64_t,
+                     uint64_t value) {
+  auto at = [&] {
+    Event event{.kind = EventKind::Begin, .thread = thread.id};
+    event.site = directory_.site(*plan.module, slot.site);
+    event.context = thread.stack.context(contexts_, *plan.module, slot.inlined_at);
+    return event;
+  };
+  switch (slot.kind) {
+    case SlotKind::Enter:
+      thread.stack.enter(slot.value_source == Source::None ? 0 : value);
+      break;
+    case SlotKind::Exit:
+      close_units(thread, thread.stack.depth() - 1, at());
+      thread.stack.exit();
+      break;
+    case SlotKind::Landing:
+      thread.stack.land(value);
+      close_units(thread, thread.stack.depth(), at());
+      break;
+    case SlotKind::UnitBegin:
+      begin_unit(thread, *plan.module, slot, at(), value);
+      break;
+    case SlotKind::UnitEnd:
+      end_unit(thread, directory_.unit_name(*plan.module, slot.aux), at());
+      break;
+    case SlotKind::Call:
+      thread.stack.call(contexts_, directory_, *plan.module, slot.site, slot.inlined_at);
+      break;
+    default:
+      break;
+  }
+}
+
+void Assembler::begin_unit(Thread& thread, const Module& module, const SlotPlan& slot, const Event& at,
+                           uint64_t value) {
+  if (slot.aux == kNoIndex) return;
+  Event event = at;
+  event.kind = EventKind::Begin;
+  UnitNameId name = directory_.unit_name(module, slot.aux);
+  event.object = raw(name);
+  if (slot.value_source != Source::None)
+    event.object2 = raw(directory_.self(value, module, module.tables.units[slot.aux].type));
+  thread.units.push_back({name, thread.stack.depth()});
+  emit(thread, event);
+}
+
+// Units nest, so everything begun after this one ends with it; an end without a beginning is dropped.
+void Assembler::end_unit(Thread& thread, UnitNameId name, const Event& at) {
+  auto open = std::find_if(thread.units.rbegin(), thread.units.rend(),
+                           [&](const Thread::OpenUnit& unit) { return unit.name == name; });
+  if (open == thread.units.rend()) return;
+  auto count = open - thread.units.rbegin() + 1;
+  for (ptrdiff_t i = 0; i < count; ++i) {
+    thread.units.pop_back();
+    Event event = at;
+    event.kind = EventKind::End;
+    emit(thread, event);
+  }
+}
+
+void Assembler::close_units(Thread& thread, size_t depth, const Event& at) {
+  while (!thread.units.empty() && thread.units.back().depth > depth) {
+    thread.units.pop_back();
+    Event event = at;
+    event.kind = EventKind::End;
+    emit(thread, event);
+  }
+}
+
+void Assembler::finish(Thread& thread) {
+  close_units(thread, 0, Event{.kind = EventKind::End, .thread = thread.id});
+}
+
+void Assembler::note_unexplained(SiteId site) {
+  ++unexplained_reads_;
+  size_t index = site == kNone<SiteId> ? 0 : raw(site) + size_t{1};
+  if (index >= unexplained_.size()) unexplained_.resize(index + 1);
+  ++unexplained_[index];
+}
+
+// `value` is the part of the event's value that falls on this atom, `old_value` what an update read of it.
+void Assembler::touch(Thread& thread, Event& event, Atom& atom, uint64_t value, uint64_t old_value) {
+  uint32_t id = atoms_.id_of(&atom);
+  if (reads(event.kind)) {
+    uint64_t seen = event.kind == EventKind::Update ? old_value : value;
+    if (!atom.known) [[unlikely]] {
+      auto unknown = unknown_writes_.find(id);
+      if (unknown != unknown_writes_.end()) {
+        learned_.emplace_back(unknown->second, seen);
+        unknown_writes_.erase(unknown);
+      }
+    } else if (atom.value != seen) [[unlikely]] {
+      note_unexplained(event.site);
+    }
+  }
+  atom.value = value;
+  atom.known = true;
+  if (atom.last != raw(thread.id)) {
+    atom.shared |= atom.last != UINT32_MAX;
+    atom.last = raw(thread.id);
+  }
+  event.object = id;
+  event.value = value;
+  event.width_and_order = static_cast<uint8_t>((event.width_and_order & 0xe0u) | atom.size);
+  emit(thread, event);
+  if (event.kind == EventKind::Update) {
+    current_.old_values.emplace_back(static_cast<uint32_t>(current_.events.size() - 1), old_value);
+  }
+}
+
+void Assembler::access(Thread& thread, Event& event, uint64_t address, uint32_t bytes, uint64_t old_value,
+                       TableSite site) {
+  Atom* atom = atoms_.find(address, bytes);
+  if (atom != nullptr) [[likely]] {
+    touch(thread, event, *atom, low_bytes(event.value, bytes), low_bytes(old_value, bytes));
+    return;
+  }
+  access_slowly(thread, event, address, bytes, old_value, site);
+}
+
+void Assembler::access_slowly(Thread& thread, Event& event, uint64_t address, uint32_t bytes,
+                              uint64_t old_value, TableSite site) {
+  uint64_t value = event.value;
+  while (bytes > 0) {
+    uint32_t here = std::min<uint32_t>(bytes, 8 - static_cast<uint32_t>(address & 7));
+    uint64_t read = event.kind == EventKind::Update ? old_value : value;
+    resolve(address, here, true, site, event.kind == EventKind::Write ? nullptr : &read);
+    for (size_t i = 0; i < pieces_.size(); ++i) {
+      const Piece piece = pieces_[i];
+      Event part = event;
+      uint32_t shift = piece.offset * 8u;
+      touch(thread, part, atoms_[piece.id], low_bytes(value >> shift, piece.bytes),
+            low_bytes(old_value >> shift, piece.bytes));
+    }
+    address += here;
+    bytes -= here;
+    value = here < 8 ? value >> (here * 8) : 0;
+    old_value = here < 8 ? old_value >> (here * 8) : 0;
+  }
+}
+
+// Finds or makes the atoms of [address, address + bytes), which lies within one word, into pieces_. Atoms
+// that stick out are split. `fill`: memory without an atom gets one; `read` is what the access found there,
+// null for a write.
+void Assembler::resolve(uint64_t address, uint32_t bytes, bool fill, TableSite site, const uint64_t* read) {
+  pieces_.clear();
+  uint64_t end = address + bytes;
+  ids_.clear();
+  atoms_.collect(address, ids_);
+  std::vector<uint32_t> there = ids_;
+  for (uint32_t id : there) {
+    const Atom atom = atoms_[id];
+    uint64_t atom_end = atom.address + atom.size;
+    if (atom_end <= address || atom.address >= end) continue;
+    if (atom.address < address || atom_end > end) split(id, address, end, site);
+  }
+  ids_.clear();
+  atoms_.collect(address, ids_);
+  uint64_t at = address;
+  auto make = [&](uint64_t until) {
+    uint64_t first = 0;
+    if (read != nullptr) first = low_bytes(*read >> (8 * (at - address)), static_cast<uint32_t>(until - at));
+    VariableId id = directory_.add_variable(at, static_cast<uint32_t>(until - at), site,
+                                            read != nullptr ? &first : nullptr);
+    uint32_t made = atoms_.add(at, static_cast<uint32_t>(until - at));
+    CLEAVE_CHECK(made == raw(id), "atoms and variables are numbered alike");
+    const VariableInfo& info = builder_.variable_info(id);
+    atoms_[made].value = info.initial;
+    atoms_[made].known = info.initial_known || read != nullptr;
+    pieces_.push_back({made, static_cast<uint8_t>(at - address), static_cast<uint8_t>(until - at), true});
+  };
+  for (uint32_t id : std::vector<uint32_t>(ids_)) {
+    const Atom atom = atoms_[id];
+    if (atom.address + atom.size <= address || atom.address >= end) continue;
+    if (atom.address > at && fill) make(atom.address);
+    pieces_.push_back({id, static_cast<uint8_t>(atom.address - address), atom.size, false});
+    at = atom.address + atom.size;
+  }
+  if (at < end && fill) make(end);
+}
+
+// Cuts an atom at `from` and `to`, as far as they lie within it. What was known of it holds for its parts.
+void Assembler::split(uint32_t whole, uint64_t from, uint64_t to, TableSite site) {
+  const Atom atom = atoms_[whole];
+  uint64_t atom_end = atom.address + atom.size;
+  uint64_t bounds[] = {atom.address, std::clamp(from, atom.address, atom_end),
+                       std::clamp(to, atom.address, atom_end), atom_end};
+  if (!current_.events.empty()) ready_.push_back(take_current());
+  atoms_.retire(whole);
+  VariableSplit result{VariableId{whole}, {}};
+  for (int i = 0; i < 3; ++i) {
+    if (bounds[i] == bounds[i + 1]) continue;
+    auto bytes = static_cast<uint32_t>(bounds[i + 1] - bounds[i]);
+    result.parts.push_back(directory_.add_part(VariableId{whole}, bounds[i], bytes, site));
+    Atom& part = atoms_[atoms_.add(bounds[i], bytes)];
+    part.value = low_bytes(atom.value >> (8 * (bounds[i] - atom.address)), bytes);
+    part.known = atom.known;
+    part.shared = atom.shared;
+    part.last = atom.last;
+  }
+  unknown_writes_.erase(whole);
+  current_.splits.push_back(std::move(result));
+}
+
+}  // namespace cleave

@@ -1,0 +1,162 @@
+// Records in, events out: what each record of a thread means, given that everything before it in the total
+// order has been seen. Keeps the tables, the atoms of memory and every thread's stack; knows nothing of how
+// the order is found.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "trace/atoms.h"
+#include "trace/call_stack.h"
+#include "trace/directory.h"
+#include "trace/records.h"
+#include "trace/stream.h"
+#include "trace/trace.h"
+
+namespace cleave {
+
+// Where an event comes from: record `record` of its thread, slot `slot` of it if it is a segment.
+struct EventOrigin {
+  uint64_t record = 0;
+  uint32_t slot = 0;
+  friend bool operator==(const EventOrigin&, const EventOrigin&) = default;
+};
+
+// Events between two splits.
+struct Batch {
+  std::vector<VariableSplit> splits;  // before the first event
+  std::vector<Event> events;
+  std::vector<std::pair<uint32_t, uint64_t>> old_values;  // position in events, what the update read
+  std::vector<EventOrigin> origins;                       // if asked for
+  void clear() {
+    splits.clear();
+    events.clear();
+    old_values.clear();
+    origins.clear();
+  }
+};
+
+// A read that found another value than the last write left: what was not instrumented wrote, or the order is
+// not the real one.
+struct UnexplainedRead {
+  SiteId site = kNone<SiteId>;
+  uint64_t times = 0;
+};
+
+class Assembler {
+ public:
+  // One thread of the program, as far as its events go.
+  struct Thread {
+    ThreadId id = kNone<ThreadId>;
+    CallStack stack;
+    struct OpenUnit {
+      UnitNameId name;
+      size_t depth;  // of the stack when it began
+    };
+    std::vector<OpenUnit> units;
+    uint64_t branches = 0;  // since the last event
+    uint32_t children = 0;
+    EventOrigin origin;  // of what is being processed
+    bool exited = false;
+  };
+
+  Assembler(TraceBuilder& builder, const TraceFile& file, bool origins);
+
+  // New modules of the file are taken in.
+  void refresh();
+  // The state of the thread with this number; made on first sight.
+  Thread& thread(uint32_t number);
+
+  // A segment of which the first `valid` payload words were written.
+  void segment(Thread& thread, uint16_t branches, const SegmentPlan& plan, const uint64_t* words,
+               size_t valid);
+  // A record of the runtime; `words` is its payload.
+  void record(Thread& thread, RecordKind kind, uint16_t branches, std::span<const uint64_t> words);
+  void set_origin_base(uint64_t offset) { chunk_offset_ = offset; }
+  // Closes what the thread left open.
+  void finish(Thread& thread);
+
+  // Batches that are full or were ended by a split, and the one that is being filled.
+  std::deque<Batch>& ready() { return ready_; }
+  Batch& current() { return current_; }
+  size_t pending() const { return current_.events.size(); }
+  // Events given out so far in all batches before current().
+  uint64_t given() const { return given_; }
+  Batch take_current();
+  void recycle(Batch batch) { spare_ = std::move(batch); }
+
+  // Whether memory, as far as it is known, disagrees with reading `value` here. Never creates anything.
+  bool contradicts(uint64_t address, uint32_t bytes, uint64_t value) {
+    const Atom* atom = atoms_.find(address, bytes);
+    return atom != nullptr && atom->known && atom->value != low_bytes(value, bytes);
+  }
+  const Atom* atom(uint64_t address, uint32_t bytes) { return atoms_.find(address, bytes); }
+
+  const Directory& directory() const { return directory_; }
+  const std::vector<uint64_t>& unexplained() const {
+    return unexplained_;
+  }  // reads, by SiteId; last: without a site
+  uint64_t unexplained_reads() const { return unexplained_reads_; }
+  // Contents of long ranges are not recorded; the first read afterwards tells. (event, value), loaded traces
+  // only.
+  const std::vector<std::pair<uint64_t, uint64_t>>& learned() const { return learned_; }
+
+  // The value and the address that a slot has in a record.
+  static uint64_t slot_value(const SlotPlan& slot, const uint64_t* words) {
+    return slot.value_source == Source::Word ? words[slot.value_index] : slot.value_constant;
+  }
+
+ private:
+  struct Piece {
+    uint32_t id;
+    uint8_t offset, bytes;
+    bool fresh;
+  };
+  void emit(Thread& thread, Event event);
+  void slot(Thread& thread, const SegmentPlan& plan, const SlotPlan& slot, uint64_t address, uint64_t value);
+  void access(Thread& thread, Event& event, uint64_t address, uint32_t bytes, uint64_t old_value,
+              TableSite site);
+  void access_slowly(Thread& thread, Event& event, uint64_t address, uint32_t bytes, uint64_t old_value,
+                     TableSite site);
+  void touch(Thread& thread, Event& event, Atom& atom, uint64_t value, uint64_t old_value);
+  void resolve(uint64_t address, uint32_t bytes, bool fill, TableSite site, const uint64_t* read);
+  void split(uint32_t whole, uint64_t from, uint64_t to, TableSite site);
+  void begin_unit(Thread& thread, const Module& module, const SlotPlan& slot, const Event& at,
+                  uint64_t value);
+  void end_unit(Thread& thread, UnitNameId name, const Event& at);
+  void close_units(Thread& thread, size_t depth, const Event& at);
+  void atomic_access(Thread& thread, std::span<const uint64_t> words);
+  void range(Thread& thread, bool write, std::span<const uint64_t> words);
+  void sync(Thread& thread, EventKind kind, SyncKind what, uint64_t address);
+  void wait(Thread& thread, EventKind kind, std::span<const uint64_t> words);
+  void life(Thread& thread, RecordKind kind, std::span<const uint64_t> words);
+  void memory(Thread& thread, RecordKind kind, std::span<const uint64_t> words);
+  void input_value(Thread& thread, std::span<const uint64_t> words);
+  Event at_call(Thread& thread, EventKind kind);
+  TableSite hook_site(uint64_t segment_address) const;
+  void note_unexplained(SiteId site);
+
+  TraceBuilder& builder_;
+  const TraceFile& file_;
+  Directory directory_;
+  ContextTree contexts_;
+  AtomMap atoms_;
+  std::deque<Thread> threads_;
+  std::vector<Thread*> by_number_;
+  std::map<uint32_t, Thread*> by_high_number_;
+  size_t modules_seen_ = 0;
+  bool origins_ = false;
+  uint64_t chunk_offset_ = 0;
+  Batch current_, spare_;
+  std::deque<Batch> ready_;
+  uint64_t given_ = 0;
+  std::vector<Piece> pieces_;
+  std::vector<uint32_t> ids_;
+  std::vector<uint64_t> unexplained_;
+  uint64_t unexplained_reads_ = 0;
+  boost::unordered_flat_map<uint32_t, uint64_t> unknown_writes_;  // atom → event that wrote what is not known
+  std::vector<std::pair<uint64_t, uint64_t>> learned_;
+};
+
+}  // namespace cleave

@@ -1,0 +1,256 @@
+// The records that the runtime writes itself, as events.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "abi/hooks.h"
+#include "trace/assembler.h"
+
+namespace cleave {
+namespace {
+
+constexpr uint64_t kLongestRange =
+    64 * 1024;  // beyond this a range touches only memory that is known already
+
+MemoryOrder order_of(uint64_t c11) { return static_cast<MemoryOrder>(std::min<uint64_t>(c11, 5) + 1); }
+
+}  // namespace
+
+void Assembler::record(Thread& thread, RecordKind kind, uint16_t outcomes, std::span<const uint64_t> words) {
+  thread.branches += branch_count(outcomes);
+  using enum RecordKind;
+  switch (kind) {
+    case mutex_lock:
+      return sync(thread, EventKind::Acquire, SyncKind::Mutex, words[0]);
+    case mutex_unlock:
+      return sync(thread, EventKind::Release, SyncKind::Mutex, words[0]);
+    case shared_lock:
+      return sync(thread, EventKind::AcquireShared, SyncKind::RwLock, words[0]);
+    case shared_unlock:
+      return sync(thread, EventKind::ReleaseShared, SyncKind::RwLock, words[0]);
+    case exclusive_lock:
+      return sync(thread, EventKind::Acquire, SyncKind::RwLock, words[0]);
+    case exclusive_unlock:
+      return sync(thread, EventKind::Release, SyncKind::RwLock, words[0]);
+    case cond_wait:
+      return wait(thread, EventKind::Wait, words);
+    case cond_wake:
+      return wait(thread, EventKind::Wake, words);
+    case cond_signal:
+      return sync(thread, EventKind::Signal, SyncKind::Condition, words[0]);
+    case cond_broadcast:
+      return sync(thread, EventKind::Broadcast, SyncKind::Condition, words[0]);
+    case sem_init:
+      builder_.sync_info(directory_.sync(words[0], SyncKind::Semaphore)).initial = words[3];
+      return;
+    case sem_post:
+      return sync(thread, EventKind::Post, SyncKind::Semaphore, words[0]);
+    case sem_down:
+      return sync(thread, EventKind::Down, SyncKind::Semaphore, words[0]);
+    case barrier_init:
+      builder_.sync_info(directory_.sync(words[0], SyncKind::Barrier)).initial = words[3];
+      return;
+    case barrier_arrive:
+      return sync(thread, EventKind::Arrive, SyncKind::Barrier, words[0]);
+    case barrier_pass:
+      return sync(thread, EventKind::Pass, SyncKind::Barrier, words[0]);
+    case once_begin:
+      return sync(thread, EventKind::OnceBegin, SyncKind::Once, words[0]);
+    case once_end:
+      return sync(thread, EventKind::OnceEnd, SyncKind::Once, words[0]);
+    case once_seen:
+      return sync(thread, EventKind::OnceSeen, SyncKind::Once, words[0]);
+    case RecordKind::atomic:
+      return atomic_access(thread, words);
+    case range_read:
+      return range(thread, false, words);
+    case range_write:
+      return range(thread, true, words);
+    case RecordKind::input:
+      return input_value(thread, words);
+    case fence: {
+      TableSite site = hook_site(words[0]);
+      Event event = at_call(thread, EventKind::Fence);
+      if (site) event.site = directory_.site(*site.module, site.site);
+      event.set_order(order_of(words[1]));
+      return emit(thread, event);
+    }
+    case thread_start:
+    case thread_exit:
+    case fork:
+    case join:
+    case handler_begin:
+      return life(thread, kind, words);
+    case alloc:
+    case free:
+    case map:
+    case unmap:
+    case RecordKind::stack:
+      return memory(thread, kind, words);
+    default:
+      return;
+  }
+}
+
+// An event of the runtime happens in the call that the thread made last.
+Event Assembler::at_call(Thread& thread, EventKind kind) {
+  Event event{.kind = kind, .thread = thread.id};
+  const TableSite& call = thread.stack.last_call();
+  if (!call) return event;
+  event.site = directory_.site(*call.module, call.site);
+  event.context =
+      thread.stack.context(contexts_, *call.module, call.module->tables.sites[call.site].inlined_at);
+  return event;
+}
+
+void Assembler::sync(Thread& thread, EventKind kind, SyncKind what, uint64_t address) {
+  Event event = at_call(thread, kind);
+  event.object = raw(directory_.sync(address, what));
+  emit(thread, event);
+}
+
+void Assembler::wait(Thread& thread, EventKind kind, std::span<const uint64_t> words) {
+  Event event = at_call(thread, kind);
+  event.object = raw(directory_.sync(words[0], SyncKind::Condition));
+  event.object2 = raw(directory_.sync(words[1], SyncKind::Mutex));
+  if (kind == EventKind::Wake) event.value = words[5];
+  emit(thread, event);
+}
+
+void Assembler::life(Thread& thread, RecordKind kind, std::span<const uint64_t> words) {
+  using enum RecordKind;
+  if (kind == thread_start) {
+    if (words[1] != UINT32_MAX) {
+      Thread& parent = this->thread(static_cast<uint32_t>(words[1]));
+      ThreadInfo& info = builder_.thread_info(thread.id);
+      if (info.parent == kNone<ThreadId> && parent.id != thread.id) info.parent = parent.id;
+    }
+    return emit(thread, {.kind = EventKind::Start, .thread = thread.id});
+  }
+  if (kind == thread_exit) {
+    finish(thread);
+    thread.exited = true;
+    return emit(thread, {.kind = EventKind::Exit, .thread = thread.id});
+  }
+  if (kind == handler_begin) {
+    ThreadInfo& info = builder_.thread_info(thread.id);
+    ThreadId below = this->thread(static_cast<uint32_t>(words[1])).id;
+    builder_.thread_info(thread.id).parent = below;
+    info.name = fmt::format("{}!signal{}", info.name, words[0]);
+    return;
+  }
+  Event event = at_call(thread, kind == fork ? EventKind::Fork : EventKind::Join);
+  Thread& child = this->thread(static_cast<uint32_t>(words[0]));
+  event.object = raw(child.id);
+  if (kind == fork) {
+    ThreadInfo& info = builder_.thread_info(child.id);
+    info.parent = thread.id;
+    info.path = fmt::format("{}.{}", builder_.thread_info(thread.id).path, ++thread.children);
+  }
+  emit(thread, event);
+}
+
+void Assembler::memory(Thread& thread, RecordKind kind, std::span<const uint64_t> words) {
+  using enum RecordKind;
+  uint64_t address = words[0], bytes = words[1];
+  if (kind == alloc || kind == map) {
+    atoms_.forget(address, bytes);
+    Event event = at_call(thread, EventKind::Alloc);
+    event.object =
+        raw(directory_.allocate(address, bytes, thread.stack.last_call(), kind == alloc ? "malloc" : "mmap"));
+    event.value = bytes;
+    return emit(thread, event);
+  }
+  if (kind == RecordKind::stack) {
+    uint64_t size = words[1] > words[0] ? words[1] - words[0] : 0;
+    atoms_.forget(address, size);
+    return directory_.forget(address, size);
+  }
+  uint64_t known = 0;
+  ObjectId object = directory_.release(address, &known);
+  atoms_.forget(address, kind == unmap ? bytes : known);
+  if (kind == unmap) directory_.forget(address, bytes);
+  if (object == kNone<ObjectId>) return;
+  Event event = at_call(thread, EventKind::Free);
+  event.object = raw(object);
+  emit(thread, event);
+}
+
+TableSite Assembler::hook_site(uint64_t segment_address) const {
+  if (segment_address < 4096) return {};
+  const SegmentPlan* plan = file_.modules().find(segment_address, chunk_offset_);
+  if (plan == nullptr) return {};
+  for (const SlotPlan& slot : plan->slots) {
+    if (slot.kind == SlotKind::Hook) return {plan->module, slot.site};
+  }
+  return plan->slots.empty() ? TableSite{} : TableSite{plan->module, plan->slots.back().site};
+}
+
+void Assembler::atomic_access(Thread& thread, std::span<const uint64_t> words) {
+  TableSite site = hook_site(words[0]);
+  uint64_t op = words[3] & 0xff;
+  auto bytes = static_cast<uint32_t>(std::min<uint64_t>(words[3] >> 16 & 0xffff, 8));
+  if (bytes == 0 || words[1] < 4096) return;
+  Event event{.kind = op == CLEAVE_ATOMIC_LOAD    ? EventKind::Read
+                      : op == CLEAVE_ATOMIC_STORE ? EventKind::Write
+                                                  : EventKind::Update,
+              .thread = thread.id};
+  if (site) {
+    event.site = directory_.site(*site.module, site.site);
+    event.context =
+        thread.stack.context(contexts_, *site.module, site.module->tables.sites[site.site].inlined_at);
+  }
+  event.set_order(order_of(words[3] >> 8 & 0xff));
+  event.value = op == CLEAVE_ATOMIC_LOAD ? words[4] : words[5];
+  access(thread, event, words[1], bytes, words[4], site);
+}
+
+// A range is an access of every atom in it. Contents beyond CLEAVE_RANGE_INLINE are not in the trace: a read
+// is then taken to have found what was there, a write to have written what the next read finds (learned()).
+void Assembler::range(Thread& thread, bool write, std::span<const uint64_t> words) {
+  if (words.size() < 4) return;
+  TableSite site = hook_site(words[1]);
+  uint64_t address = words[2], bytes = words[3];
+  if (address < 4096 || bytes > (uint64_t{1} << 47) || address + bytes < address) return;
+  bool contents = bytes <= CLEAVE_RANGE_INLINE && words.size() >= 4 + (bytes + 7) / 8;
+  auto* data = reinterpret_cast<const uint8_t*>(words.data() + 4);
+  Event event{.kind = write ? EventKind::Write : EventKind::Read, .thread = thread.id};
+  if (site) {
+    event.site = directory_.site(*site.module, site.site);
+    event.context =
+        thread.stack.context(contexts_, *site.module, site.module->tables.sites[site.site].inlined_at);
+  }
+  bool fill = bytes <= kLongestRange;
+  for (uint64_t at = address; at < address + bytes;) {
+    auto here = static_cast<uint32_t>(std::min<uint64_t>(address + bytes - at, 8 - (at & 7)));
+    uint64_t value = 0;
+    if (contents) std::memcpy(&value, data + (at - address), here);
+    resolve(at, here, fill, site, write || !contents ? nullptr : &value);
+    for (size_t i = 0; i < pieces_.size(); ++i) {
+      const Piece piece = pieces_[i];
+      Atom& atom = atoms_[piece.id];
+      uint64_t part = low_bytes(value >> (piece.offset * 8u), piece.bytes);
+      if (!contents && !write) part = atom.value;
+      Event one = event;
+      touch(thread, one, atom, part, 0);
+      if (contents || !write) continue;
+      atoms_[piece.id].known = false;
+      if (origins_) unknown_writes_[piece.id] = given_ + current_.events.size() - 1;
+    }
+    at += here;
+  }
+}
+
+void Assembler::input_value(Thread& thread, std::span<const uint64_t> words) {
+  if (words.size() < 3) return;
+  auto* text = reinterpret_cast<const char*>(words.data() + 2);
+  size_t most = (words.size() - 2) * 8;
+  std::string name(text, strnlen(text, most));
+  Event event = at_call(thread, EventKind::Input);
+  event.object = builder_.input_name(name);
+  event.value = words[1];
+  emit(thread, event);
+}
+
+}  // namespace cleave

@@ -1,0 +1,84 @@
+// Which memory belongs to which variable: atoms, the pieces of memory that no access so far has split, each
+// within one aligned word of 8 bytes. An access with other bounds than the atoms it meets splits them; memory
+// that was given back is forgotten, so that reused addresses are different variables.
+//
+// A shadow of pages holds for each word its first atom; atoms of one word are chained. One lookup is a cache
+// of pages, one load and one comparison. Memory: 4 bytes for each word of a touched page and 32 for each
+// variable.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/ids.h"
+
+namespace cleave {
+
+struct Atom {
+  uint64_t address = 0;
+  uint64_t value = 0;          // what it holds at this place of the trace
+  uint32_t next = 0;           // 1 + index of the next atom of the same word, 0 at the end
+  uint32_t last = UINT32_MAX;  // thread that touched it last
+  uint8_t size = 0;
+  bool known = false;   // value is known
+  bool shared = false;  // more than one thread has touched it
+};
+static_assert(sizeof(Atom) == 32);
+
+inline uint64_t low_bytes(uint64_t value, uint32_t bytes) {
+  return bytes >= 8 ? value : value & ((uint64_t{1} << (bytes * 8)) - 1);
+}
+
+class AtomMap {
+ public:
+  // Index equals VariableId. Retired atoms stay, unreachable.
+  Atom& operator[](uint32_t id) { return atoms_[id]; }
+  size_t size() const { return atoms_.size(); }
+
+  // The atom with exactly these bounds, or null: then the caller goes the slow way.
+  Atom* find(uint64_t address, uint32_t bytes) {
+    Page* page = page_of(address);
+    if (page == nullptr) return nullptr;
+    for (uint32_t next = page->first[address >> 3 & 511]; next != 0; next = atoms_[next - 1].next) {
+      Atom& atom = atoms_[next - 1];
+      if (atom.address == address && atom.size == bytes) return &atom;
+    }
+    return nullptr;
+  }
+  uint32_t id_of(const Atom* atom) const { return static_cast<uint32_t>(atom - atoms_.data()); }
+
+  // Ids of the atoms of the word that holds `address`, by address.
+  void collect(uint64_t address, std::vector<uint32_t>& out);
+  // A new atom within one word; the caller has seen to it that nothing is there. Invalidates Atom pointers.
+  uint32_t add(uint64_t address, uint32_t bytes);
+  // Takes the atom out of its word, so that its parts can be added.
+  void retire(uint32_t id);
+  // Forgets all atoms that begin in [address, address + bytes).
+  void forget(uint64_t address, uint64_t bytes);
+
+ private:
+  struct Page {
+    uint32_t first[512] = {};
+  };
+  Page* page_of(uint64_t address) {
+    uint64_t number = address >> 12;
+    CacheLine& line = cache_[number & (kLines - 1)];
+    if (line.number == number) return line.page;
+    return page_slowly(number);
+  }
+  Page* page_slowly(uint64_t number);
+  Page& make_page(uint64_t address);
+
+  struct CacheLine {
+    uint64_t number = UINT64_MAX;
+    Page* page = nullptr;
+  };
+  static constexpr size_t kLines = 1024;
+  std::vector<CacheLine> cache_ = std::vector<CacheLine>(kLines);
+  boost::unordered_flat_map<uint64_t, std::unique_ptr<Page>> pages_;
+  std::vector<Atom> atoms_;
+};
+
+}  // namespace cleave

@@ -1,0 +1,95 @@
+// Calling contexts of a recorded program: a tree of call sites, shared by all threads, and each thread's
+// place in it. A context is one number an event; the frames that inlining removed come back from the sites'
+// inlined_at.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <vector>
+
+#include "trace/directory.h"
+#include "trace/trace.h"
+
+namespace cleave {
+
+class ContextTree {
+ public:
+  ContextTree(TraceBuilder& builder, Directory& directory) : builder_(builder), directory_(directory) {}
+
+  ContextId node(ContextId parent, SiteId call_site) {
+    auto [it, fresh] = nodes_.emplace(uint64_t{raw(parent)} << 32 | raw(call_site), kNone<ContextId>);
+    if (fresh) it->second = builder_.add_context({parent, call_site});
+    return it->second;
+  }
+  // The context of code at a site that was inlined into the call at `inlined_at`.
+  ContextId inlined(ContextId frame, const Module& module, uint32_t inlined_at) {
+    if (inlined_at == kNoIndex) return frame;
+    ContextId outer =
+        inlined(frame, module, module.tables.sites[inlined_at].inlined_at);  // depth: that of the tables
+    return node(outer, directory_.site(module, inlined_at));
+  }
+
+ private:
+  TraceBuilder& builder_;
+  Directory& directory_;
+  boost::unordered_flat_map<uint64_t, ContextId> nodes_;
+};
+
+// One thread's stack, rebuilt from the slots Call, Enter, Exit and Landing.
+class CallStack {
+ public:
+  struct Frame {
+    ContextId context = kNone<ContextId>;
+    uint64_t token = 0;                   // names the frame for a landing; 0: nobody lands here
+    ContextId callee = kNone<ContextId>;  // context of whatever is entered next
+    TableSite call;                       // the last call made from here
+    // The inlined context asked for last.
+    const Module* module = nullptr;
+    uint32_t inlined_at = kNoIndex;
+    ContextId inlined = kNone<ContextId>;
+  };
+
+  CallStack() { frames_.emplace_back(); }
+
+  size_t depth() const { return frames_.size(); }
+  const TableSite& last_call() const { return frames_.back().call; }
+
+  void call(ContextTree& tree, Directory& directory, const Module& module, uint32_t site,
+            uint32_t inlined_at) {
+    ContextId here = context(tree, module, inlined_at);
+    Frame& frame = frames_.back();
+    frame.call = {&module, site};
+    frame.callee = site == kNoIndex ? here : tree.node(here, directory.site(module, site));
+  }
+  void enter(uint64_t token) {
+    ContextId callee = frames_.back().callee;
+    if (callee == kNone<ContextId>) callee = frames_.back().context;
+    frames_.push_back({.context = callee, .token = token});
+  }
+  void exit() {
+    if (frames_.size() > 1) frames_.pop_back();
+  }
+  // Back in the frame with this token; frames above it are gone. A token nobody has changes nothing.
+  void land(uint64_t token) {
+    for (size_t i = frames_.size(); i > 1; --i) {
+      if (frames_[i - 1].token != token) continue;
+      frames_.resize(i);
+      return;
+    }
+  }
+  ContextId context(ContextTree& tree, const Module& module, uint32_t inlined_at) {
+    Frame& frame = frames_.back();
+    if (inlined_at == kNoIndex) return frame.context;
+    if (frame.inlined_at != inlined_at || frame.module != &module) {
+      frame.inlined = tree.inlined(frame.context, module, inlined_at);
+      frame.inlined_at = inlined_at;
+      frame.module = &module;
+    }
+    return frame.inlined;
+  }
+
+ private:
+  std::vector<Frame> frames_;
+};
+
+}  // namespace cleave

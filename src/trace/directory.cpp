@@ -1,0 +1,336 @@
+#include "trace/directory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "trace/type_paths.h"
+
+namespace cleave {
+namespace {
+
+// The entry of a map from start address that covers `address`.
+template <typename Map>
+const typename Map::value_type* covering(const Map& map, uint64_t address) {
+  auto it = map.upper_bound(address);
+  if (it == map.begin()) return nullptr;
+  --it;
+  return address - it->first < it->second.size ? &*it : nullptr;
+}
+
+template <typename Map>
+void erase_range(Map& map, uint64_t address, uint64_t bytes) {
+  uint64_t end = address + bytes < address ? UINT64_MAX : address + bytes;
+  map.erase(map.lower_bound(address), map.lower_bound(end));
+}
+
+std::string_view text_of(const SiteTables& tables, uint32_t index) {
+  return index == kNoIndex ? std::string_view() : std::string_view(tables.strings[index]);
+}
+
+bool is_system_file(std::string_view file) { return file.starts_with("/usr/"); }
+
+}  // namespace
+
+void Directory::add_module(const Module& module) {
+  for (uint32_t i = 0; i < module.globals.size() && i < module.tables.globals.size(); ++i) {
+    const GlobalEntry& entry = module.tables.globals[i];
+    if (module.globals[i] == 0 || entry.size == 0 || entry.name.empty() ||
+        (entry.flags & GlobalEntry::kThreadLocal))
+      continue;
+    Global& known = globals_[module.globals[i]];
+    if (known.size < entry.size) known = {entry.size, &module, i};
+  }
+}
+
+SiteId Directory::site(const Module& module, uint32_t index) {
+  if (index == kNoIndex) return kNone<SiteId>;
+  if (module.number >= site_ids_.size()) site_ids_.resize(module.number + 1);
+  std::vector<SiteId>& ids = site_ids_[module.number];
+  if (ids.empty()) ids.resize(module.tables.sites.size(), kNone<SiteId>);
+  SiteId& id = ids[index];
+  if (id != kNone<SiteId>) return id;
+  const SiteEntry& entry = module.tables.sites[index];
+  SiteInfo info{
+      .file = std::string(text_of(module.tables, entry.file)), .line = entry.line, .column = entry.column};
+  if (entry.function != kNoIndex) info.function = module.tables.functions[entry.function].name;
+  info.variable = text_of(module.tables, entry.variable);
+  info.type = text_of(module.tables, entry.type);
+  return id = builder_.add_site(std::move(info));
+}
+
+UnitNameId Directory::unit_name(const Module& module, uint32_t index) {
+  if (index == kNoIndex) return kNone<UnitNameId>;
+  if (module.number >= unit_ids_.size()) unit_ids_.resize(module.number + 1);
+  std::vector<UnitNameId>& ids = unit_ids_[module.number];
+  if (ids.empty()) ids.resize(module.tables.units.size(), kNone<UnitNameId>);
+  if (ids[index] != kNone<UnitNameId>) return ids[index];
+  const UnitEntry& entry = module.tables.units[index];
+  UnitNameInfo info{.name = entry.name,
+                    .source = static_cast<UnitSource>(std::min<uint32_t>(entry.source, 4))};
+  if (entry.type != kNoIndex) info.type = module.tables.types[entry.type].name;
+  auto [it, fresh] =
+      units_.emplace(fmt::format("{}\n{}\n{}", info.name, entry.source, info.type), kNone<UnitNameId>);
+  if (fresh) it->second = builder_.add_unit_name(std::move(info));
+  return ids[index] = it->second;
+}
+
+const std::pair<const uint64_t, Directory::Global>* Directory::global_at(uint64_t address) const {
+  return covering(globals_, address);
+}
+const std::pair<const uint64_t, Directory::Block>* Directory::block_at(uint64_t address) const {
+  return covering(blocks_, address);
+}
+const std::pair<const uint64_t, Directory::Instance>* Directory::instance_at(uint64_t address) const {
+  return covering(instances_, address);
+}
+
+std::string Directory::place_of(TableSite site) const {
+  if (!site) return {};
+  const SiteTables& tables = site.module->tables;
+  uint32_t index = site.site;
+  // Within code of the system's headers the place that a person knows is where it was called from.
+  while (tables.sites[index].inlined_at != kNoIndex &&
+         is_system_file(text_of(tables, tables.sites[index].file))) {
+    index = tables.sites[index].inlined_at;
+  }
+  std::string_view file = text_of(tables, tables.sites[index].file);
+  size_t slash = file.rfind('/');
+  return fmt::format("{}:{}", slash == std::string_view::npos ? file : file.substr(slash + 1),
+                     tables.sites[index].line);
+}
+
+std::string Directory::global_name(uint64_t address, const std::pair<const uint64_t, Global>& global,
+                                   bool stop_at_system) const {
+  const SiteTables& tables = global.second.module->tables;
+  const GlobalEntry& entry = tables.globals[global.second.index];
+  uint64_t offset = address - global.first;
+  std::string name = entry.name;
+  uint64_t elements = array_elements(entry.type_name);
+  if (elements > 0 && entry.size >= elements) {
+    uint64_t size = entry.size / elements;
+    name += fmt::format("[{}]", offset / size);
+    offset %= size;
+  }
+  if (entry.type != kNoIndex) {
+    std::string path = field_path(tables, entry.type, offset, stop_at_system);
+    if (!path.empty()) return name + "." + path;
+  }
+  return offset == 0 ? name : fmt::format("{}+{}", name, offset);
+}
+
+const std::pair<const uint64_t, Directory::Instance>& Directory::instance(uint64_t base, const Module& module,
+                                                                          uint32_t type) {
+  const TypeEntry& entry = module.tables.types[type];
+  auto it = instances_.find(base);
+  if (it != instances_.end() && it->second.size >= entry.size) return *it;
+  ObjectInfo info{.type = entry.name, .address = base, .size = std::max<uint64_t>(entry.size, 1)};
+  Instance made{info.size, kNone<ObjectId>, &module, type};
+  const auto* global = global_at(base);
+  if (global != nullptr) {
+    info.name = global_name(base, *global, false);
+    const GlobalEntry& of = global->second.module->tables.globals[global->second.index];
+    if (global->first == base && array_elements(of.type_name) == 0) info.name = of.name;
+    size_t dot = info.name.find('.');  // the object is the element, not its first field
+    if (dot != std::string::npos && array_elements(of.type_name) > 0) info.name.resize(dot);
+  } else {
+    info.name = fmt::format("{}#{}", entry.name, ++counts_[entry.name]);
+  }
+  const auto* block = block_at(base);
+  if (block != nullptr && block->first == base && block->second.size == info.size) {
+    made.object = block->second.object;  // the block is the object
+    builder_.object_info(made.object).type = info.type;
+    builder_.object_info(made.object).name = info.name;
+  } else {
+    made.object = builder_.add_object(std::move(info));
+  }
+  redirect_inner(base, made);
+  return *instances_.insert_or_assign(base, made).first;
+}
+
+void Directory::redirect_inner(uint64_t base, const Instance& outer) {
+  for (auto it = instances_.lower_bound(base); it != instances_.end() && it->first - base < outer.size;
+       ++it) {
+    const std::string& inner = it->second.module->tables.types[it->second.type].name;
+    std::string path;
+    if (it->second.object != outer.object &&
+        member_path(outer.module->tables, outer.type, it->first - base, inner, &path)) {
+      outers_[raw(it->second.object)] = {outer.object, path};
+    }
+  }
+}
+
+ObjectId Directory::self(uint64_t address, const Module& module, uint32_t type) {
+  if (address == 0) return kNone<ObjectId>;
+  const auto* known = instance_at(address);
+  std::string path;
+  if (type == kNoIndex) return known != nullptr ? known->second.object : kNone<ObjectId>;
+  if (known != nullptr && known->first != address &&
+      member_path(known->second.module->tables, known->second.type, address - known->first,
+                  module.tables.types[type].name, &path)) {
+    return known->second.object;
+  }
+  return instance(address, module, type).second.object;
+}
+
+Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite site) {
+  Named named;
+  const SiteEntry* entry = site ? &site.module->tables.sites[site.site] : nullptr;
+  std::string_view said =
+      entry != nullptr ? text_of(site.module->tables, entry->variable) : std::string_view();
+  const auto* global = global_at(address);
+  if (entry != nullptr && entry->object_type != kNoIndex && address >= entry->offset) {
+    uint64_t base = address - entry->offset;
+    const SiteTables& tables = site.module->tables;
+    const TypeEntry& type = tables.types[entry->object_type];
+    const auto* known = instance_at(base);
+    std::string prefix;
+    bool inner = known != nullptr && known->first != base &&
+                 member_path(known->second.module->tables, known->second.type, base - known->first, type.name,
+                             &prefix);
+    const auto& owner = inner ? *known : instance(base, *site.module, entry->object_type);
+    named.object = owner.second.object;
+    named.field = field_path(owner.second.module->tables, owner.second.type, address - owner.first, false);
+    if (named.field.empty())
+      named.field = prefix + field_path(tables, entry->object_type, entry->offset, false);
+    size_t bracket = named.field.find('[');
+    named.name =
+        !said.empty() && bracket == std::string::npos ? std::string(said) : type.name + "::" + named.field;
+    if (inner && said.empty())
+      named.name = owner.second.module->tables.types[owner.second.type].name + "::" + named.field;
+    return named;
+  }
+  if (global != nullptr) {
+    named.name = global_name(address, *global, false);
+    const GlobalEntry& of = global->second.module->tables.globals[global->second.index];
+    if (of.type != kNoIndex && array_elements(of.type_name) == 0) {
+      const auto& owner = instance(global->first, *global->second.module, of.type);
+      named.object = owner.second.object;
+      named.field = field_path(owner.second.module->tables, of.type, address - global->first, false);
+    }
+    return named;
+  }
+  if (const auto* known = instance_at(address)) {
+    named.object = known->second.object;
+    named.field = field_path(known->second.module->tables, known->second.type, address - known->first, false);
+    if (!named.field.empty()) {
+      named.name = known->second.module->tables.types[known->second.type].name + "::" + named.field;
+      return named;
+    }
+  }
+  if (const auto* block = block_at(address)) {
+    named.object = named.object == kNone<ObjectId> ? block->second.object : named.object;
+    named.name = fmt::format("{}+{}", block->second.name, address - block->first);
+    return named;
+  }
+  named.name =
+      !said.empty() ? std::string(said) : fmt::format("memory@{}", site ? place_of(site) : std::string("?"));
+  return named;
+}
+
+bool Directory::initial_of(uint64_t address, uint32_t bytes, uint64_t* value) const {
+  const auto* global = global_at(address);
+  if (global == nullptr) return false;
+  const GlobalEntry& entry = global->second.module->tables.globals[global->second.index];
+  uint64_t offset = address - global->first;
+  if ((entry.flags & GlobalEntry::kZeroInitialised) != 0) return *value = 0, true;
+  if (entry.initial.empty() || offset + bytes > entry.initial.size()) return false;
+  *value = 0;
+  for (uint32_t i = 0; i < bytes; ++i) *value |= uint64_t{entry.initial[offset + i]} << (8 * i);
+  return true;
+}
+
+VariableId Directory::add_variable(uint64_t address, uint32_t bytes, TableSite site, const uint64_t* value) {
+  Named named = name_of(address, bytes, site);
+  VariableInfo info{.name = std::move(named.name),
+                    .address = address,
+                    .size = bytes,
+                    .object = named.object,
+                    .field = std::move(named.field)};
+  info.initial_known = initial_of(address, bytes, &info.initial);
+  if (!info.initial_known && value != nullptr) info.initial = *value;
+  return builder_.add_variable(std::move(info));
+}
+
+VariableId Directory::add_part(VariableId whole, uint64_t address, uint32_t bytes, TableSite site) {
+  VariableInfo info = builder_.variable_info(whole);
+  uint64_t offset = address - info.address;
+  const VariableInfo old = info;
+  Named named = name_of(address, bytes, {});
+  if (named.object == old.object && !named.name.starts_with("memory@")) {
+    info.name = named.name;
+    info.field = named.field;
+  } else if (offset != 0) {
+    info.name = fmt::format("{}+{}", old.name, offset);
+    if (!info.field.empty()) info.field = fmt::format("{}+{}", old.field, offset);
+  }
+  info.address = address;
+  info.size = bytes;
+  info.initial = offset < 8 ? info.initial >> (8 * offset) : 0;
+  if (bytes < 8) info.initial &= (uint64_t{1} << (8 * bytes)) - 1;
+  return builder_.add_variable(std::move(info));
+}
+
+std::string Directory::sync_name(uint64_t address, SyncKind kind) {
+  if (const auto* global = global_at(address)) return global_name(address, *global, true);
+  if (const auto* known = instance_at(address)) {
+    std::string field =
+        field_path(known->second.module->tables, known->second.type, address - known->first, true);
+    return fmt::format("{}.{}", builder_.object_info(known->second.object).name,
+                       field.empty() ? fmt::format("+{}", address - known->first) : field);
+  }
+  constexpr const char* kWords[] = {"sync", "lock", "rwlock", "condition", "semaphore", "barrier", "once"};
+  const char* word = kWords[static_cast<size_t>(kind)];
+  if (const auto* block = block_at(address))
+    return fmt::format("{}+{}", builder_.object_info(block->second.object).name, address - block->first);
+  return fmt::format("{}#{}", word, ++counts_[word]);
+}
+
+SyncId Directory::sync(uint64_t address, SyncKind kind) {
+  auto cached = sync_cache_.find(address);
+  if (cached != sync_cache_.end()) {
+    SyncKind& known = builder_.sync_info(cached->second).kind;
+    if (known == kind) return cached->second;
+    bool both_locks = (known == SyncKind::Mutex || known == SyncKind::RwLock) &&
+                      (kind == SyncKind::Mutex || kind == SyncKind::RwLock);
+    if (known == SyncKind::Unknown || both_locks) {
+      known = kind == SyncKind::Unknown ? known : kind;
+      return cached->second;
+    }
+  }
+  SyncId id = builder_.add_sync({.name = sync_name(address, kind), .kind = kind, .address = address});
+  syncs_[address] = id;
+  sync_cache_[address] = id;
+  return id;
+}
+
+ObjectId Directory::allocate(uint64_t address, uint64_t bytes, TableSite caller, const char* how) {
+  forget(address, std::max<uint64_t>(bytes, 1));
+  std::string place = place_of(caller);
+  std::string name = place.empty() ? how : fmt::format("{}@{}", how, place);
+  uint64_t count = ++counts_[name];
+  ObjectId id =
+      builder_.add_object({.name = fmt::format("{}#{}", name, count), .address = address, .size = bytes});
+  blocks_[address] = {std::max<uint64_t>(bytes, 1), id, std::move(name)};
+  return id;
+}
+
+ObjectId Directory::release(uint64_t address, uint64_t* bytes) {
+  auto it = blocks_.find(address);
+  *bytes = 0;
+  if (it == blocks_.end()) return kNone<ObjectId>;
+  ObjectId id = it->second.object;
+  *bytes = it->second.size;
+  forget(address, *bytes);
+  return id;
+}
+
+void Directory::forget(uint64_t address, uint64_t bytes) {
+  erase_range(blocks_, address, bytes);
+  erase_range(instances_, address, bytes);
+  uint64_t end = address + bytes < address ? UINT64_MAX : address + bytes;
+  for (auto it = syncs_.lower_bound(address); it != syncs_.end() && it->first < end; it = syncs_.erase(it))
+    sync_cache_.erase(it->first);
+}
+
+}  // namespace cleave

@@ -1,0 +1,103 @@
+// Names for what a recorded program touched: sites, units, globals, heap blocks, objects, variables,
+// synchronization objects, found by address at the moment of first use. Slow paths only: an access of a known
+// variable does not come here.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "trace/modules.h"
+#include "trace/trace.h"
+
+namespace cleave {
+
+// A place in a module's tables.
+struct TableSite {
+  const Module* module = nullptr;
+  uint32_t site = kNoIndex;
+  explicit operator bool() const { return module != nullptr && site != kNoIndex; }
+};
+
+class Directory {
+ public:
+  explicit Directory(TraceBuilder& builder) : builder_(builder) {}
+
+  // Takes in the globals of a module that was not there before.
+  void add_module(const Module& module);
+
+  SiteId site(const Module& module, uint32_t index);
+  UnitNameId unit_name(const Module& module, uint32_t index);
+
+  // Appends a variable for memory that has none yet. `value` is what the first access found there, if it was
+  // a read.
+  VariableId add_variable(uint64_t address, uint32_t bytes, TableSite site, const uint64_t* value);
+  // Appends one for a part of a variable that is being split.
+  VariableId add_part(VariableId whole, uint64_t address, uint32_t bytes, TableSite site);
+
+  SyncId sync(uint64_t address, SyncKind kind);
+  // The object that a method of class `type` (of the module) was called on; kNone if there is no address.
+  ObjectId self(uint64_t address, const Module& module, uint32_t type);
+
+  ObjectId allocate(uint64_t address, uint64_t bytes, TableSite caller, const char* how);
+  // The block's object, kNone if it is not known; `bytes` is set to its size. Forgets all that lies in it.
+  ObjectId release(uint64_t address, uint64_t* bytes);
+  void forget(uint64_t address, uint64_t bytes);
+
+  // An inner object that turned out to be a member, by value, of a later one: object and offset in it.
+  struct Outer {
+    ObjectId object;
+    std::string prefix;  // path of the member: "inner."
+  };
+  const std::map<uint32_t, Outer>& outers() const { return outers_; }
+
+ private:
+  struct Global {
+    uint64_t size = 0;
+    const Module* module = nullptr;
+    uint32_t index = 0;
+  };
+  struct Block {
+    uint64_t size = 0;
+    ObjectId object = kNone<ObjectId>;
+    std::string name;  // malloc@file:line
+  };
+  struct Instance {
+    uint64_t size = 0;
+    ObjectId object = kNone<ObjectId>;
+    const Module* module = nullptr;
+    uint32_t type = kNoIndex;
+  };
+  struct Named {
+    std::string name, field;
+    ObjectId object = kNone<ObjectId>;
+  };
+
+  const std::pair<const uint64_t, Global>* global_at(uint64_t address) const;
+  const std::pair<const uint64_t, Block>* block_at(uint64_t address) const;
+  const std::pair<const uint64_t, Instance>* instance_at(uint64_t address) const;
+  const std::pair<const uint64_t, Instance>& instance(uint64_t base, const Module& module, uint32_t type);
+  void redirect_inner(uint64_t base, const Instance& outer);
+  Named name_of(uint64_t address, uint32_t bytes, TableSite site);
+  std::string global_name(uint64_t address, const std::pair<const uint64_t, Global>& global,
+                          bool stop_at_system) const;
+  std::string sync_name(uint64_t address, SyncKind kind);
+  std::string place_of(TableSite site) const;
+  bool initial_of(uint64_t address, uint32_t bytes, uint64_t* value) const;
+
+  TraceBuilder& builder_;
+  std::vector<std::vector<SiteId>> site_ids_;  // by module, by index
+  std::vector<std::vector<UnitNameId>> unit_ids_;
+  std::map<std::string, UnitNameId> units_;
+  std::map<uint64_t, Global> globals_;
+  std::map<uint64_t, Block> blocks_;
+  std::map<uint64_t, Instance> instances_;
+  std::map<uint64_t, SyncId> syncs_;
+  boost::unordered_flat_map<uint64_t, SyncId> sync_cache_;
+  std::map<std::string, uint64_t> counts_;  // for names that need a number
+  std::map<uint32_t, Outer> outers_;
+};
+
+}  // namespace cleave

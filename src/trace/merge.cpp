@@ -1,0 +1,369 @@
+#include "trace/merge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cleave {
+namespace {
+
+constexpr uint32_t kNobody = UINT32_MAX;
+
+uint64_t address_of(uint64_t header) { return header & CLEAVE_HEADER_ADDRESS_MASK; }
+uint16_t branches_of(uint64_t header) { return static_cast<uint16_t>(header >> CLEAVE_HEADER_ADDRESS_BITS); }
+
+size_t payload_words(const RecordShape& shape, const uint64_t* words) {
+  return shape.words == 0xffff ? words[0] + 1 : shape.words;
+}
+
+}  // namespace
+
+void Merger::refresh() {
+  assembler_.refresh();
+  std::vector<size_t> fresh;  // by thread number, so that ids do not depend on who filled a buffer first
+  for (size_t i = lanes_.size(); i < file_.threads().size(); ++i) fresh.push_back(i);
+  std::sort(fresh.begin(), fresh.end(),
+            [&](size_t a, size_t b) { return file_.threads()[a].number < file_.threads()[b].number; });
+  for (size_t i : fresh) {
+    Lane& lane = lanes_.emplace_back();
+    lane.index = i;
+    lane.number = file_.threads()[i].number;
+    lane.thread = &assembler_.thread(lane.number);
+    by_number_[lane.number] = &lane;
+    ++starved_;
+  }
+  for (Lane& lane : lanes_) {
+    if (lane.status != Status::Starved || lane.next_chunk >= file_.threads()[lane.index].chunks.size())
+      continue;
+    --starved_;
+    lane.status = Status::Runnable;
+    if (open_chunk(lane)) push(lane);
+  }
+}
+
+void Merger::push(Lane& lane) {
+  lane.status = Status::Runnable;
+  runnable_.push(&lane);
+}
+
+// The next chunk of the lane that has records. False when there is none: the lane is starved or done.
+bool Merger::open_chunk(Lane& lane) {
+  const std::vector<RecordChunk>& chunks = file_.threads()[lane.index].chunks;
+  while (!lane.broken && lane.next_chunk < chunks.size()) {
+    const RecordChunk& chunk = chunks[lane.next_chunk++];
+    const char* problem = lane.chunk.decode(file_, chunk);
+    if (problem != nullptr) {
+      lane.broken = true;
+      problems_.push_back(fmt::format("byte {}: {}; the rest of that thread is lost", chunk.offset, problem));
+    }
+    lane.position = 0;
+    lane.next_mark = 0;
+    lane.mark_position = 0;
+    update_clock(lane);
+    if (!lane.chunk.words().empty()) return true;
+  }
+  if (lane.broken) {
+    end_lane(lane);
+    return false;
+  }
+  lane.status = Status::Starved;
+  ++starved_;
+  if (holder_ == &lane) wake(parked_turns_);
+  return false;
+}
+
+void Merger::end_lane(Lane& lane) {
+  lane.status = Status::Done;
+  lane.chunk.release();
+  assembler_.finish(*lane.thread);
+  wake(parked_joins_[lane.number]);
+  wake(parked_turns_);
+}
+
+// Stamps are given at marks; between two of them time is taken to run evenly over the words.
+void Merger::update_clock(Lane& lane) {
+  const auto& marks = lane.chunk.marks();
+  while (lane.next_mark < marks.size() && marks[lane.next_mark].position <= lane.position) {
+    lane.mark_position = marks[lane.next_mark].position;
+    lane.mark_stamp = std::max(lane.mark_stamp, marks[lane.next_mark].stamp);
+    ++lane.next_mark;
+  }
+  lane.clock = lane.mark_stamp;
+  if (lane.next_mark >= marks.size()) return;
+  const auto& next = marks[lane.next_mark];
+  if (next.stamp <= lane.mark_stamp || next.position <= lane.mark_position) return;
+  double share =
+      static_cast<double>(lane.position - lane.mark_position) / (next.position - lane.mark_position);
+  uint64_t span = lane.mark_stamp == 0 ? 0 : next.stamp - lane.mark_stamp;
+  lane.clock = lane.mark_stamp == 0
+                   ? next.stamp
+                   : lane.mark_stamp + static_cast<uint64_t>(share * static_cast<double>(span));
+}
+
+// Where in the chunk the lane's clock passes `until`.
+uint32_t Merger::stop_position(const Lane& lane, uint64_t until) const {
+  const auto& marks = lane.chunk.marks();
+  uint32_t position = lane.mark_position;
+  uint64_t stamp = lane.mark_stamp;
+  for (size_t i = lane.next_mark; i < marks.size(); ++i) {
+    if (marks[i].stamp > until) {
+      if (stamp == 0 || stamp >= until || marks[i].stamp <= stamp) return position;
+      double share = static_cast<double>(until - stamp) / static_cast<double>(marks[i].stamp - stamp);
+      return position + static_cast<uint32_t>(share * (marks[i].position - position));
+    }
+    position = marks[i].position;
+    stamp = std::max(stamp, marks[i].stamp);
+  }
+  return UINT32_MAX;
+}
+
+Merger::Outcome Merger::run(size_t events, bool final) {
+  for (;;) {
+    if (!assembler_.ready().empty() || assembler_.pending() >= events) return Outcome::Batch;
+    if (final && starved_ > 0) {
+      for (Lane& lane : lanes_) {
+        if (lane.status == Status::Starved) end_lane(lane);
+      }
+      starved_ = 0;
+    }
+    if (!final && patient_ && starved_ > 0) return Outcome::NeedsMore;
+    if (runnable_.empty()) {
+      if (!final) return Outcome::NeedsMore;
+      if (force()) continue;
+      return assembler_.pending() > 0 ? Outcome::Batch : Outcome::End;
+    }
+    Lane& lane = *runnable_.top();
+    runnable_.pop();
+    uint64_t until = runnable_.empty() ? UINT64_MAX : runnable_.top()->clock;
+    run_lane(lane, until, events);
+  }
+}
+
+void Merger::run_lane(Lane& lane, uint64_t until, size_t events) {
+  uint32_t stop = stop_position(lane, until);
+  for (size_t done = 0;; ++done) {
+    if (lane.position >= lane.chunk.words().size()) {
+      if (!open_chunk(lane)) return;
+      stop = stop_position(lane, until);
+    }
+    uint64_t header = lane.chunk.words()[lane.position];
+    bool late = lane.position >= stop && (done >= kQuantum || address_of(header) < 4096) &&
+                holder_ != &lane && done > 0;
+    if (late || assembler_.pending() >= events || !assembler_.ready().empty()) {
+      update_clock(lane);
+      return push(lane);
+    }
+    if (runnable_.size() > 0 && !turn_seen_) {
+      if (address_of(header) >= 4096) {
+        const SegmentPlan* plan = file_.modules().find(address_of(header), lane.chunk.offset());
+        if (plan->accesses) let_others_first(lane, *plan, lane.chunk.words().data() + lane.position + 1);
+      }
+    }
+    if (!step(lane)) return;
+  }
+}
+
+// Takes one record. False when the lane is parked before it.
+bool Merger::step(Lane& lane) {
+  uint64_t header = lane.chunk.words()[lane.position];
+  lane.thread->origin = {lane.record, 0};
+  if (address_of(header) < 4096) return process_record(lane, header);
+  process_segment(lane, header, *file_.modules().find(address_of(header), lane.chunk.offset()));
+  return true;
+}
+
+void Merger::process_segment(Lane& lane, uint64_t header, const SegmentPlan& plan) {
+  std::span<const uint64_t> words = lane.chunk.words();
+  const uint64_t* payload = words.data() + lane.position + 1;
+  uint32_t next = lane.position + 1 + plan.words;
+  size_t valid = plan.words;
+  if (next + 1 < words.size() && address_of(words[next]) == static_cast<uint64_t>(RecordKind::cut)) {
+    valid = std::min<uint64_t>(valid, words[next + 1]);
+  }
+  lane.position = next;
+  ++lane.record;
+  assembler_.segment(*lane.thread, branches_of(header), plan, payload, valid);
+}
+
+bool Merger::process_record(Lane& lane, uint64_t header) {
+  auto kind = static_cast<RecordKind>(address_of(header));
+  const uint64_t* words = lane.chunk.words().data() + lane.position + 1;
+  uint64_t awaited = 0;
+  Gate gate = gate_of(lane, kind, words, &awaited);
+  if (gate != Gate::Open) {
+    update_clock(lane);
+    park(lane, gate, awaited);
+    return false;
+  }
+  const RecordShape& shape = shape_of(address_of(header));
+  size_t count = payload_words(shape, words);
+  assembler_.set_origin_base(lane.chunk.offset());
+  assembler_.record(*lane.thread, kind, branches_of(header), {words, count});
+  if (shape.ticket != RecordShape::kNowhere) pass_ticket(words[shape.ticket]);
+  if (shape.ticket2 != RecordShape::kNowhere) pass_ticket(words[shape.ticket2]);
+  lane.position += static_cast<uint32_t>(1 + count);
+  ++lane.record;
+  after(lane, kind, words);
+  return true;
+}
+
+Merger::Gate Merger::gate_of(Lane& lane, RecordKind kind, const uint64_t* words, uint64_t* awaited) {
+  const RecordShape& shape = shape_of(static_cast<uint64_t>(kind));
+  for (uint8_t where : {shape.ticket, shape.ticket2}) {
+    if (where == RecordShape::kNowhere || ticket_open(words[where])) continue;
+    *awaited = CLEAVE_TICKET_STRIPE(words[where]) % CLEAVE_STRIPES;
+    return Gate::Ticket;
+  }
+  if (kind == RecordKind::thread_start && words[1] != kNobody && !forked_.contains(lane.number)) {
+    auto parent = by_number_.find(static_cast<uint32_t>(words[1]));
+    if (parent == by_number_.end() || parent->second->status == Status::Done || parent->second == &lane)
+      return Gate::Open;
+    *awaited = lane.number;
+    return Gate::Start;
+  }
+  if (kind == RecordKind::join) {
+    auto child = by_number_.find(static_cast<uint32_t>(words[0]));
+    if (child == by_number_.end() || child->second->status == Status::Done || child->second->thread->exited ||
+        child->second == &lane) {
+      return Gate::Open;
+    }
+    *awaited = words[0];
+    return Gate::Join;
+  }
+  if (kind == RecordKind::turn && turn_seen_) {
+    bool held = holder_ != nullptr && holder_ != &lane && holder_->status == Status::Runnable;
+    *awaited = words[0];
+    if (held || words[0] > next_turn_) return Gate::Turn;
+  }
+  return Gate::Open;
+}
+
+void Merger::park(Lane& lane, Gate gate, uint64_t awaited) {
+  lane.status = Status::Parked;
+  if (holder_ == &lane) wake(parked_turns_);
+  lane.gate = gate;
+  lane.awaited = awaited;
+  ++parked_;
+  switch (gate) {
+    case Gate::Ticket:
+      parked_tickets_[awaited].push_back(&lane);
+      break;
+    case Gate::Start:
+      parked_starts_[awaited].push_back(&lane);
+      break;
+    case Gate::Join:
+      parked_joins_[awaited].push_back(&lane);
+      break;
+    default:
+      parked_turns_.push_back(&lane);
+      break;
+  }
+}
+
+// All of them look again at what they wait for.
+void Merger::wake(std::vector<Lane*>& lanes) {
+  std::vector<Lane*> woken = std::move(lanes);
+  lanes.clear();
+  parked_ -= woken.size();
+  for (Lane* lane : woken) push(*lane);
+}
+
+void Merger::pass_ticket(uint64_t ticket) {
+  uint32_t stripe = CLEAVE_TICKET_STRIPE(ticket) % CLEAVE_STRIPES;
+  next_ticket_[stripe] = std::max(next_ticket_[stripe], CLEAVE_TICKET_NUMBER(ticket) + 1);
+  if (parked_ == 0) return;
+  auto it = parked_tickets_.find(stripe);
+  if (it == parked_tickets_.end()) return;
+  std::vector<Lane*> still;
+  for (Lane* lane : it->second) {
+    uint64_t header = lane->chunk.words()[lane->position];
+    uint64_t awaited = 0;
+    Gate gate = gate_of(*lane, static_cast<RecordKind>(address_of(header)),
+                        lane->chunk.words().data() + lane->position + 1, &awaited);
+    if (gate == Gate::Ticket && awaited == stripe) {
+      still.push_back(lane);
+      continue;
+    }
+    --parked_;
+    push(*lane);
+  }
+  it->second = std::move(still);
+  if (it->second.empty()) parked_tickets_.erase(it);
+}
+
+void Merger::after(Lane& lane, RecordKind kind, const uint64_t* words) {
+  if (kind == RecordKind::fork) {
+    forked_[static_cast<uint32_t>(words[0])] = true;
+    auto it = parked_starts_.find(words[0]);
+    if (it != parked_starts_.end()) wake(it->second);
+  } else if (kind == RecordKind::thread_exit) {
+    auto it = parked_joins_.find(lane.number);
+    if (it != parked_joins_.end()) wake(it->second);
+  } else if (kind == RecordKind::turn) {
+    turn_seen_ = true;
+    next_turn_ = std::max(next_turn_, words[0] + 1);
+    holder_ = &lane;
+  }
+}
+
+// Nobody can go on: something is missing from the file. The lane that stands earliest goes on all the same.
+bool Merger::force() {
+  Lane* first = nullptr;
+  for (Lane& lane : lanes_) {
+    if (lane.status != Status::Parked) continue;
+    bool turn = lane.gate == Gate::Turn;
+    if (first == nullptr ||
+        (turn && first->gate == Gate::Turn ? lane.awaited < first->awaited : Later()(first, &lane)))
+      first = &lane;
+  }
+  if (first == nullptr) return false;
+  auto take_out = [&](std::vector<Lane*>& lanes) { std::erase(lanes, first); };
+  const uint64_t* words = first->chunk.words().data() + first->position + 1;
+  const RecordShape& shape = shape_of(address_of(words[-1]));
+  ++(first->gate == Gate::Ticket ? forced_tickets_ : forced_others_);
+  switch (first->gate) {
+    case Gate::Ticket:
+      take_out(parked_tickets_[first->awaited]);
+      for (uint8_t where : {shape.ticket, shape.ticket2}) {
+        if (where == RecordShape::kNowhere) continue;
+        uint64_t& next = next_ticket_[CLEAVE_TICKET_STRIPE(words[where]) % CLEAVE_STRIPES];
+        next = std::max(next, CLEAVE_TICKET_NUMBER(words[where]));
+      }
+      break;
+    case Gate::Start:
+      take_out(parked_starts_[first->awaited]);
+      forked_[first->number] = true;
+      break;
+    case Gate::Join: {
+      take_out(parked_joins_[first->awaited]);
+      auto child = by_number_.find(static_cast<uint32_t>(first->awaited));
+      if (child != by_number_.end()) child->second->thread->exited = true;
+      break;
+    }
+    default:
+      take_out(parked_turns_);
+      next_turn_ = first->awaited;
+      break;
+  }
+  --parked_;
+  push(*first);
+  return true;
+}
+
+std::vector<std::string> Merger::remarks() const {
+  std::vector<std::string> remarks = problems_;
+  if (forced_tickets_ > 0) {
+    remarks.push_back(
+        fmt::format("{} synchronization operations stand before others that are missing from the file; their "
+                    "order there is a guess",
+                    forced_tickets_));
+  }
+  if (forced_others_ > 0) {
+    remarks.push_back(
+        fmt::format("{} starts or joins of threads stand where their other half is missing from the file",
+                    forced_others_));
+  }
+  return remarks;
+}
+
+}  // namespace cleave

@@ -1,0 +1,125 @@
+// One total order out of the threads of a binary trace.
+//
+// Exact: tickets (a record is taken only after all smaller numbers of its stripe), fork before start, exit
+// before join, turns of a controlled run. What these leave open is ordered by time stamps, with positions
+// between two stamps interpolated, a few records at a time. Where accesses race, values help: before a read
+// that memory contradicts, a thread that is about to write that value goes first, and before a write, a
+// thread that is about to read the value that it would destroy. Both look ahead a few records only and never
+// pass a gate. Ties go to the smaller thread number, so the same file gives the same order.
+//
+// Memory: one decoded chunk for each thread that has begun and not ended. Time: O(log threads) for each
+// switch.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include "abi/order.h"
+#include "trace/assembler.h"
+#include "trace/records.h"
+
+namespace cleave {
+
+class Merger {
+ public:
+  enum class Outcome { Batch, NeedsMore, End };
+
+  Merger(const TraceFile& file, Assembler& assembler)
+      : file_(file), assembler_(assembler), next_ticket_(CLEAVE_STRIPES, 0) {
+    refresh();
+  }
+
+  // Takes in threads and chunks that have been added to the file.
+  void refresh();
+  // Goes on until `events` events are pending in the assembler, or a thread has no more records here and
+  // `final` is false, or all is done.
+  Outcome run(size_t events, bool final);
+  // A thread without records here counts as asleep: the others go on without it.
+  void let_sleepers_be() { patient_ = false; }
+
+  // What had to be guessed, one sentence each.
+  std::vector<std::string> remarks() const;
+
+ private:
+  enum class Status { Runnable, Parked, Starved, Done };
+  enum class Gate { Open, Ticket, Start, Join, Turn };
+
+  struct Lane {
+    size_t index = 0;  // in TraceFile::threads()
+    uint32_t number = 0;
+    Assembler::Thread* thread = nullptr;
+    Status status = Status::Starved;
+    DecodedChunk chunk;
+    size_t next_chunk = 0;
+    uint32_t position = 0;  // of the next record in chunk.words()
+    size_t next_mark = 0;   // first mark at or after position
+    uint32_t mark_position = 0;
+    uint64_t mark_stamp = 0;  // last stamp passed
+    uint64_t clock = 0;
+    uint64_t record = 0;
+    Gate gate = Gate::Open;
+    uint64_t awaited = 0;  // stripe, or thread number, or turn
+    bool broken = false;   // the rest of its records cannot be decoded
+  };
+  struct Later {
+    bool operator()(const Lane* a, const Lane* b) const {
+      return a->clock != b->clock ? a->clock > b->clock : a->number > b->number;
+    }
+  };
+  struct Ahead {
+    Lane* lane = nullptr;
+    uint32_t records = 0;
+  };
+
+  void push(Lane& lane);
+  void run_lane(Lane& lane, uint64_t until, size_t events);
+  bool step(Lane& lane);
+  bool open_chunk(Lane& lane);
+  void process_segment(Lane& lane, uint64_t header, const SegmentPlan& plan);
+  bool process_record(Lane& lane, uint64_t header);
+  Gate gate_of(Lane& lane, RecordKind kind, const uint64_t* words, uint64_t* awaited);
+  bool ticket_open(uint64_t ticket) const {
+    return CLEAVE_TICKET_NUMBER(ticket) <= next_ticket_[CLEAVE_TICKET_STRIPE(ticket) % CLEAVE_STRIPES];
+  }
+  void pass_ticket(uint64_t ticket);
+  void park(Lane& lane, Gate gate, uint64_t awaited);
+  void wake(std::vector<Lane*>& lanes);
+  void after(Lane& lane, RecordKind kind, const uint64_t* words);
+  void end_lane(Lane& lane);
+  bool force();
+  uint32_t stop_position(const Lane& lane, uint64_t until) const;
+  void update_clock(Lane& lane);
+  void let_others_first(Lane& lane, const SegmentPlan& plan, const uint64_t* words);
+  Ahead find_ahead(const Lane& lane, uint64_t address, uint32_t bytes, uint64_t value, SlotKind kind);
+  bool matches_ahead(const SegmentPlan& plan, const uint64_t* words, uint64_t address, uint32_t bytes,
+                     uint64_t value, SlotKind kind, bool* stop) const;
+
+  static constexpr size_t kQuantum = 16;  // records a thread runs at least
+  static constexpr uint32_t kAhead = 12;  // records looked at in another thread
+
+  const TraceFile& file_;
+  Assembler& assembler_;
+  std::deque<Lane> lanes_;
+  std::map<uint32_t, Lane*> by_number_;
+  std::priority_queue<Lane*, std::vector<Lane*>, Later> runnable_;
+  std::vector<uint64_t> next_ticket_;
+  std::map<uint64_t, std::vector<Lane*>> parked_tickets_, parked_starts_,
+      parked_joins_;  // by stripe, number, child
+  std::vector<Lane*> parked_turns_;
+  uint64_t next_turn_ = 0;
+  bool turn_seen_ = false;
+  const Lane* holder_ = nullptr;  // who has the turn: until it waits for its next one, nobody else gets one
+  std::map<uint32_t, bool> forked_;  // number → the thread's records are there
+  bool patient_ = true;
+  bool reordering_ = false;
+  size_t starved_ = 0;
+  size_t parked_ = 0;
+  uint64_t forced_tickets_ = 0, forced_others_ = 0, helped_ = 0;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace cleave

@@ -1,0 +1,118 @@
+#include "trace/trace_file.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <cstring>
+
+namespace cleave {
+
+Result<TraceFile> TraceFile::open(const std::string& path, bool live) {
+  Result<MappedFile> mapped = MappedFile::open(path);
+  if (!mapped) return mapped.error();
+  TraceFile file(std::move(mapped).value(), path, live);
+  std::string_view bytes = file.file_.bytes();
+  if (bytes.size() < sizeof file.header_)
+    return Error{path, "is too short to be a trace; was the program stopped at once?"};
+  std::memcpy(&file.header_, bytes.data(), sizeof file.header_);
+  if (file.header_.magic != CLEAVE_TRACE_MAGIC)
+    return Error{path, "is not a binary trace; cleave record writes one"};
+  if (file.header_.version != CLEAVE_TRACE_VERSION) {
+    return Error{path,
+                 fmt::format("is a trace of version {}, and this Cleave reads version {}; record it again",
+                             file.header_.version, CLEAVE_TRACE_VERSION)};
+  }
+  if (file.header_.header_bytes < sizeof file.header_ || file.header_.header_bytes > bytes.size()) {
+    return Error{path, "has a damaged file header; record it again"};
+  }
+  file.at_ = file.header_.header_bytes;
+  file.scan();
+  return file;
+}
+
+bool TraceFile::refresh() {
+  file_.grow();
+  return scan();
+}
+
+void TraceFile::damage(uint64_t offset, const char* what) {
+  damaged_ = true;
+  remarks_.push_back(fmt::format("byte {}: {}; everything before it is used, {} bytes from there on are not",
+                                 offset, what, file_.bytes().size() - offset));
+}
+
+bool TraceFile::scan() {
+  bool fresh = false;
+  while (!damaged_ && at_ < file_.bytes().size()) {
+    std::string_view rest = file_.bytes().substr(at_);
+    cleave_chunk_header header;
+    bool whole = rest.size() >= sizeof header;
+    if (whole) std::memcpy(&header, rest.data(), sizeof header);
+    if (whole && header.magic != CLEAVE_CHUNK_MAGIC) {
+      damage(at_, "damaged chunk");
+      break;
+    }
+    if (!whole || rest.size() - sizeof header < header.stored_bytes) {
+      if (!live_) damage(at_, "the file ends in the middle of a chunk");
+      break;
+    }
+    if (XXH3_64bits(rest.data() + sizeof header, header.stored_bytes) != header.checksum) {
+      damage(at_, "damaged chunk (its checksum is wrong)");
+      break;
+    }
+    if (!take(header)) break;
+    at_ += sizeof header + header.stored_bytes;
+    fresh = true;
+  }
+  return fresh;
+}
+
+bool TraceFile::take(const cleave_chunk_header& header) {
+  if (header.kind == CLEAVE_CHUNK_MODULE) {
+    if (const char* wrong = modules_.add(body_at(at_, header.stored_bytes), at_)) {
+      remarks_.push_back(fmt::format("byte {}: {}", at_, wrong));
+    }
+    return true;
+  }
+  if (header.kind != CLEAVE_CHUNK_RECORDS) {
+    others_.push_back({static_cast<cleave_chunk_kind>(header.kind), at_, header.stored_bytes});
+    ended_ = header.kind == CLEAVE_CHUNK_END || (ended_ && header.kind == CLEAVE_CHUNK_SCHEDULE);
+    return true;
+  }
+  // A word takes half a byte at least: a chunk that promises more cannot keep it.
+  if (header.words > uint64_t{2} * header.stored_bytes || header.records > header.words) {
+    damage(at_, "a chunk promises more than it can hold");
+    return false;
+  }
+  auto [it, fresh] = thread_index_.emplace(header.thread, threads_.size());
+  if (fresh) threads_.push_back({.number = header.thread});
+  ThreadChunks& thread = threads_[it->second];
+  if (header.sequence != thread.chunks.size()) {
+    damage(at_, "a chunk of a thread is missing");
+    return false;
+  }
+  thread.chunks.push_back({at_, header.stored_bytes, header.words, header.records, thread.records});
+  thread.records += header.records;
+  return true;
+}
+
+std::span<const uint8_t> TraceFile::body_at(uint64_t offset, uint32_t bytes) const {
+  auto* data = reinterpret_cast<const uint8_t*>(file_.bytes().data());
+  return {data + offset + sizeof(cleave_chunk_header), bytes};
+}
+
+std::string_view TraceFile::text(cleave_chunk_kind kind) const {
+  for (const OtherChunk& chunk : others_) {
+    if (chunk.kind == kind) return {reinterpret_cast<const char*>(body(chunk).data()), chunk.stored_bytes};
+  }
+  return {};
+}
+
+std::string_view TraceFile::last_text(cleave_chunk_kind kind) const {
+  for (auto chunk = others_.rbegin(); chunk != others_.rend(); ++chunk) {
+    if (chunk->kind == kind) return {reinterpret_cast<const char*>(body(*chunk).data()), chunk->stored_bytes};
+  }
+  return {};
+}
+
+}  // namespace cleave

@@ -1,0 +1,26 @@
+// Fields by offset: the path from a class to the byte at an offset of it, through members held by value and
+// arrays.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "trace/site_tables.h"
+
+namespace cleave {
+
+// "balance", "slots[3]", "inner.count"; fields of a base class stand as if they were the class's own. Empty
+// when no field is there. stop_at_system: a member whose class is the system's (std::mutex) is not looked
+// into.
+std::string field_path(const SiteTables& tables, uint32_t type, uint64_t offset, bool stop_at_system);
+
+// Whether class `inner` (by name) lies by value at `offset` of class `type`; gives its path with a dot:
+// "inner.".
+bool member_path(const SiteTables& tables, uint32_t type, uint64_t offset, std::string_view inner,
+                 std::string* path);
+
+// "int[10]" → 10 elements; 0 if the type is no array. "int[2][3]" is an array of 6 elements.
+uint64_t array_elements(std::string_view type_name);
+
+}  // namespace cleave

@@ -1,0 +1,94 @@
+#include "trace/fake_recorder.h"
+
+#include <xxhash.h>
+
+#include <cstring>
+#include <fstream>
+
+namespace cleave {
+
+FakeRecorder::FakeRecorder() {
+  cleave_file_header header{CLEAVE_TRACE_MAGIC, CLEAVE_TRACE_VERSION, sizeof header, 1000, 4711};
+  bytes_.assign(reinterpret_cast<const char*>(&header), sizeof header);
+}
+
+void FakeRecorder::chunk(cleave_chunk_header header, std::string_view body) {
+  header.magic = CLEAVE_CHUNK_MAGIC;
+  header.stored_bytes = static_cast<uint32_t>(body.size());
+  header.checksum = XXH3_64bits(body.data(), body.size());
+  bytes_.append(reinterpret_cast<const char*>(&header), sizeof header);
+  bytes_.append(body);
+}
+
+void FakeRecorder::write_module() {
+  std::vector<uint8_t> coded = encode(tables);
+  cleave_module_chunk header{};
+  header.segments = segments_address;
+  header.segment_count = tables.segments.size();
+  header.identity = 42;
+  header.name_bytes = static_cast<uint32_t>(tables.source.size());
+  header.global_count = static_cast<uint32_t>(globals.size());
+  header.table_bytes = coded.size();
+  std::string body(reinterpret_cast<const char*>(&header), sizeof header);
+  body += tables.source;
+  for (const SegmentTable& table : tables.segments) {
+    cleave_segment segment{table.words, table.flags};
+    body.append(reinterpret_cast<const char*>(&segment), sizeof segment);
+  }
+  body.append(reinterpret_cast<const char*>(globals.data()), globals.size() * 8);
+  body.append(reinterpret_cast<const char*>(coded.data()), coded.size());
+  chunk({.kind = CLEAVE_CHUNK_MODULE}, body);
+}
+
+FakeRecorder::Buffer& FakeRecorder::buffer(uint32_t thread) {
+  if (thread >= buffers_.size()) buffers_.resize(thread + 1);
+  return buffers_[thread];
+}
+
+void FakeRecorder::segment(uint32_t thread, uint32_t index, std::vector<uint64_t> words, uint16_t branches) {
+  words.insert(words.begin(), segment_address(index) | uint64_t{branches} << 48);
+  buffer(thread).records.push_back(std::move(words));
+}
+
+void FakeRecorder::record(uint32_t thread, RecordKind kind, std::vector<uint64_t> words, uint16_t branches) {
+  words.insert(words.begin(), static_cast<uint64_t>(kind) | uint64_t{branches} << 48);
+  buffer(thread).records.push_back(std::move(words));
+}
+
+uint64_t FakeRecorder::ticket(uint64_t address) {
+  uint32_t stripe = cleave_stripe_of(reinterpret_cast<const void*>(address));
+  return CLEAVE_TICKET(stripe, tickets_[stripe]++);
+}
+
+void FakeRecorder::flush(uint32_t thread) {
+  Buffer& from = buffer(thread);
+  if (from.records.empty()) return;
+  uint64_t words = 0;
+  for (const auto& record : from.records) words += record.size();
+  std::vector<uint8_t> coded(cleave_codec_bound(words));
+  static thread_local cleave_codec codec;
+  cleave_codec_start(&codec, coded.data(), coded.size());
+  for (const auto& record : from.records) {
+    cleave_codec_put_header(&codec, record[0]);
+    for (size_t i = 1; i < record.size(); ++i)
+      cleave_codec_put_word(&codec, record[0], static_cast<uint32_t>(i - 1), record[i]);
+  }
+  cleave_chunk_header header{.kind = CLEAVE_CHUNK_RECORDS, .thread = thread, .sequence = from.sequence++};
+  header.words = static_cast<uint32_t>(words);
+  header.records = static_cast<uint32_t>(from.records.size());
+  chunk(header,
+        {reinterpret_cast<const char*>(coded.data()), static_cast<size_t>(codec.next - coded.data())});
+  from.records.clear();
+}
+
+void FakeRecorder::flush_all() {
+  for (uint32_t thread = 0; thread < buffers_.size(); ++thread) flush(thread);
+}
+
+void FakeRecorder::other_chunk(cleave_chunk_kind kind, std::string_view body) {
+  chunk({.kind = static_cast<uint16_t>(kind)}, body);
+}
+
+void FakeRecorder::save(const std::string& path) const { std::ofstream(path, std::ios::binary) << bytes_; }
+
+}  // namespace cleave
