@@ -12,6 +12,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 extern __thread struct cleave_thread_block __cleave_thread __attribute__((tls_model("initial-exec")));
 
@@ -53,6 +54,7 @@ int64_t __cleave_input_int(const char *name, int64_t value);
 uint64_t __cleave_input_uint(const char *name, uint64_t value);
 void __cleave_input_bytes(const char *name, void *data, size_t bytes);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,49 @@
+// Starts a program with some more environment and waits for it: the lowest step of every run, controlled or free.
+//
+// Reentrant. While a program runs, the interrupt and quit keys of the terminal are the program's business alone: the
+// tool ignores them, so that it can still say how the program ended. Cost: a fork, and what the program takes.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace cleave::exec {
+
+struct LaunchRequest {
+  std::vector<std::string> program;                // program and its arguments; looked for in PATH without a slash
+  std::string directory;                           // run there; empty: here
+  std::map<std::string, std::string> environment;  // added to ours
+  std::chrono::milliseconds time_limit{0};         // then it is killed; 0: none
+  bool quiet = false;                              // its standard output and error go nowhere
+};
+
+struct LaunchOutcome {
+  enum class End { Exited, Signalled, TimeLimit };
+  End end = End::Exited;
+  int exit_status = 0;  // Exited
+  int signal = 0;       // Signalled, TimeLimit
+  double seconds = 0;
+  long peak_kilobytes = 0;
+};
+
+// The file that the name means, as the shell would look for it. An Error when there is none that can be executed.
+Result<std::string> find_program(const std::string& name);
+
+// What a file is to us. A script is not looked into: it may well start something that was built with Cleave.
+enum class ProgramKind { Instrumented, NotInstrumented, NotElf };
+Result<ProgramKind> kind_of_program(const std::string& path);
+
+// An Error that tells what to do when the program cannot be executed or was not built with Cleave.
+Status check_instrumented(const std::string& name);
+
+// An Error when the program could not be started.
+Result<LaunchOutcome> launch(const LaunchRequest& request);
+
+// Where the program's trace goes: the one variable that the runtime needs (docs/recording.md has the others).
+inline constexpr const char* kTraceVariable = "CLEAVE_TRACE";
+
+}  // namespace cleave::exec

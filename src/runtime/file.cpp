@@ -1,0 +1,196 @@
+#include "runtime/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "runtime/message.h"
+#include "runtime/modules.h"
+#include "runtime/process_text.h"
+#include "runtime/state.h"
+
+namespace cleave::runtime {
+namespace {
+
+constexpr int kNone = -1;     // nothing is written
+constexpr int kPending = -2;  // to be opened with the first chunk
+
+struct TraceFile {
+  std::atomic<int> descriptor{kNone};
+  char path[4096] = {};
+  SpinLock opening;
+  std::atomic<bool> stopped{false};
+};
+TraceFile file;
+
+long open_file(const char* path, int flags) {
+  return system_call(SYS_open, reinterpret_cast<long>(path), flags | O_WRONLY | O_APPEND | O_CLOEXEC, 0644);
+}
+
+// Out of the way of programs that expect the lowest numbers: they see the same descriptors as without us.
+int lift(int descriptor) {
+  for (int lowest : {1000, 500, 200}) {
+    long moved = system_call(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, lowest);
+    if (moved >= 0) {
+      system_call(SYS_close, descriptor);
+      return static_cast<int>(moved);
+    }
+  }
+  return descriptor;
+}
+
+const char* error_text(int error) {
+  const char* text = strerrordesc_np(error);
+  return text ? text : "unknown error";
+}
+
+void append_number(char* text, size_t capacity, unsigned long number) {
+  char digits[24];
+  size_t count = 0;
+  do digits[count++] = static_cast<char>('0' + number % 10);
+  while (number /= 10);
+  size_t length = strlen(text);
+  if (length + count + 2 > capacity) return;
+  text[length++] = '.';
+  while (count) text[length++] = digits[--count];
+  text[length] = 0;
+}
+
+// The file of this process: the named one if it is empty and nobody has it, else one with the process id behind it.
+long open_for_process() {
+  long descriptor = open_file(file.path, O_CREAT);
+  struct stat facts {};
+  if (descriptor < 0 || system_call(SYS_fstat, descriptor, reinterpret_cast<long>(&facts)) < 0 ||
+      !S_ISREG(facts.st_mode))
+    return descriptor;
+  bool taken = facts.st_size != 0 || system_call(SYS_flock, descriptor, LOCK_EX | LOCK_NB) < 0;
+  if (!taken) return descriptor;
+  system_call(SYS_close, descriptor);
+  append_number(file.path, sizeof file.path, static_cast<unsigned long>(current_pid()));
+  descriptor = open_file(file.path, O_CREAT | O_EXCL);
+  for (unsigned turn = 2; descriptor == -EEXIST && turn < 100; ++turn) {
+    char name[sizeof file.path];
+    memcpy(name, file.path, sizeof name);
+    append_number(name, sizeof name, turn);
+    descriptor = open_file(name, O_CREAT | O_EXCL);
+    if (descriptor >= 0) memcpy(file.path, name, sizeof name);
+  }
+  return descriptor;
+}
+
+bool write_parts(const iovec* parts, int count) {
+  uint64_t bytes = 0;
+  for (int i = 0; i < count; ++i) bytes += parts[i].iov_len;
+  long written;
+  int descriptor = file.descriptor.load(std::memory_order_relaxed);
+  do written = system_call(SYS_writev, descriptor, reinterpret_cast<long>(parts), count);
+  while (written == -EINTR);
+  if (written == static_cast<long>(bytes)) return true;
+  stop_recording(file.path, written < 0 ? static_cast<int>(-written) : ENOSPC);
+  return false;
+}
+
+bool write_beginning() {
+  cleave_file_header header{CLEAVE_TRACE_MAGIC, CLEAVE_TRACE_VERSION, sizeof header, stamp_now(),
+                            static_cast<uint64_t>(current_pid())};
+  iovec part{&header, sizeof header};
+  return write_parts(&part, 1) && write_process_chunk(ProcessText::Whole);
+}
+
+bool start_file(long descriptor) {
+  if (descriptor < 0) {
+    file.descriptor.store(kNone);
+    stop_recording(file.path, static_cast<int>(-descriptor));
+    return false;
+  }
+  file.descriptor.store(lift(static_cast<int>(descriptor)));
+  return write_beginning();
+}
+
+bool open_pending() {
+  SignalSafeLock lock(file.opening);
+  if (file.descriptor.load() != kPending) return file.descriptor.load() >= 0;
+  return start_file(open_for_process()) && write_all_modules();
+}
+
+bool ready() {
+  int descriptor = file.descriptor.load(std::memory_order_acquire);
+  return descriptor >= 0 || (descriptor == kPending && open_pending());
+}
+
+}  // namespace
+
+bool open_trace() {
+  const char* path = getenv("CLEAVE_TRACE");
+  if (path == nullptr || *path == 0) return false;
+  if (strlen(path) + 32 > sizeof file.path) {
+    say("the name of the trace is too long", path);
+    return false;
+  }
+  strcpy(file.path, path);
+  return start_file(open_for_process());
+}
+
+void redirect_to_child_file() {
+  int inherited = file.descriptor.exchange(kPending);
+  if (inherited >= 0) system_call(SYS_close, inherited);
+  if (inherited == kNone) file.descriptor.store(kNone);
+  file.opening.reset();
+  // path stays: it exists and is not empty, so opening it again gives PATH.PID
+}
+
+bool trace_is_open() { return file.descriptor.load() >= 0; }
+int trace_descriptor() { return file.descriptor.load(std::memory_order_relaxed); }
+
+void move_trace_descriptor(int away_from) {
+  int old = file.descriptor.load();
+  long moved = system_call(SYS_fcntl, old, F_DUPFD_CLOEXEC, away_from + 1);
+  if (moved < 0) moved = system_call(SYS_fcntl, old, F_DUPFD_CLOEXEC, 3);
+  if (moved < 0) return stop_recording(file.path, static_cast<int>(-moved));
+  file.descriptor.store(static_cast<int>(moved));
+}
+
+bool append_chunk(cleave_chunk_header& header, iovec* parts, int count) {
+  if (!ready()) return false;
+  XXH3_state_t hash;
+  XXH3_64bits_reset(&hash);
+  uint64_t bytes = 0;
+  for (int i = 1; i < count; ++i) {
+    XXH3_64bits_update(&hash, parts[i].iov_base, parts[i].iov_len);
+    bytes += parts[i].iov_len;
+  }
+  header.magic = CLEAVE_CHUNK_MAGIC;
+  header.stored_bytes = static_cast<uint32_t>(bytes);
+  header.checksum = XXH3_64bits_digest(&hash);
+  return write_parts(parts, count);
+}
+
+bool append_chunk_in_place(cleave_chunk_header* header, uint32_t body_bytes) {
+  if (!ready()) return false;
+  header->magic = CLEAVE_CHUNK_MAGIC;
+  header->stored_bytes = body_bytes;
+  header->checksum = XXH3_64bits(header + 1, body_bytes);
+  iovec part{header, sizeof *header + body_bytes};
+  return write_parts(&part, 1);
+}
+
+bool append_text_chunk(cleave_chunk_kind kind, const char* text, uint64_t bytes) {
+  cleave_chunk_header header{};
+  header.kind = static_cast<uint16_t>(kind);
+  iovec parts[2] = {{&header, sizeof header}, {const_cast<char*>(text), bytes}};
+  return append_chunk(header, parts, 2);
+}
+
+void stop_recording(const char* why, int error) {
+  if (file.stopped.exchange(true)) return;
+  state.mode.store(Mode::Off);
+  say("the trace cannot be written, and the program goes on unrecorded", why, error_text(error));
+}
+
+}  // namespace cleave::runtime

@@ -1,0 +1,23 @@
+// What the other families (C11 threads, condition variables) need of mutexes.
+#pragma once
+
+#include <pthread.h>
+#include <time.h>
+
+namespace cleave::runtime {
+
+int lock_mutex(pthread_mutex_t* mutex);
+int try_lock_mutex(pthread_mutex_t* mutex);
+int timed_lock_mutex(pthread_mutex_t* mutex, const timespec* until);
+int clock_lock_mutex(pthread_mutex_t* mutex, clockid_t clock, const timespec* until);
+int unlock_mutex(pthread_mutex_t* mutex);
+
+int lock_spin(pthread_spinlock_t* lock);
+int try_lock_spin(pthread_spinlock_t* lock);
+int unlock_spin(pthread_spinlock_t* lock);
+
+// Records; the caller holds the mutex.
+void after_mutex_lock(pthread_mutex_t* mutex);
+void before_mutex_unlock(pthread_mutex_t* mutex);
+
+}  // namespace cleave::runtime

@@ -1,0 +1,86 @@
+// The slow side of the inline code: what happens when a buffer is full.
+#include <string.h>
+
+#include "runtime/message.h"
+#include "runtime/state.h"
+
+namespace cleave::runtime {
+namespace {
+
+// Where records go that nobody will read: of threads that have written their exit, and of all threads once the
+// process is ending. Shared, because it is garbage.
+uint64_t nowhere[1024];
+
+uint64_t* go_nowhere(bool late) {
+  if (late && state.mode.load(std::memory_order_relaxed) == Mode::Recording)
+    state.late.fetch_add(1, std::memory_order_relaxed);
+  __cleave_thread.cursor = nowhere;
+  __cleave_thread.limit = late ? nowhere : nowhere + 1024;  // late ones are counted one by one
+  return nowhere;
+}
+
+// Makes sure that `words` fit behind the cursor.
+uint64_t* make_room(Thread* thread, size_t words) {
+  Stream& stream = *thread->stream;
+  if (__cleave_thread.cursor + words <= stream.end) return __cleave_thread.cursor;
+  if (stream.base + words > stream.end) fail("a segment is longer than a buffer; rebuild the program with this Cleave");
+  if (state.mode.load(std::memory_order_relaxed) == Mode::Recording) {
+    flush_own(stream);
+  } else {
+    if (stream.claimed.load(std::memory_order_acquire) != Claim::Free) return nullptr;
+    __cleave_thread.cursor = stream.base;
+  }
+  return __cleave_thread.cursor + words <= stream.end ? __cleave_thread.cursor : nullptr;
+}
+
+void set_limit(const Stream& stream, size_t at_least) {
+  uint64_t* cursor = __cleave_thread.cursor;
+  if (state.controlled) {
+    __cleave_thread.limit = nullptr;
+    return;
+  }
+  size_t left = static_cast<size_t>(stream.end - cursor);
+  size_t step = state.mode.load(std::memory_order_relaxed) == Mode::Recording ? kStampWords : left;
+  if (step < at_least) step = at_least;
+  __cleave_thread.limit = cursor + (step < left ? step : left);
+}
+
+}  // namespace
+
+uint64_t* room_for(size_t words) {
+  Thread* thread = own_thread();
+  if (thread == nullptr) {
+    go_nowhere(true);
+    return nullptr;
+  }
+  uint64_t* place = make_room(thread, words);
+  if (place != nullptr) set_limit(*thread->stream, words);
+  return place;
+}
+
+void flush_if_old() {
+  constexpr uint64_t kOld = UINT64_C(1) << 28;  // about a tenth of a second
+  Thread* thread = current_thread;
+  if (thread == nullptr || __cleave_thread.cursor == nullptr) return;
+  Stream& stream = *thread->stream;
+  if (__cleave_thread.cursor == stream.base || stamp_now() - stream.flush_stamp < kOld) return;
+  flush_own(stream);
+  set_limit(stream, 0);
+}
+
+}  // namespace cleave::runtime
+
+using namespace cleave::runtime;
+
+extern "C" uint64_t* __cleave_reserve(uint64_t words, const cleave_segment* segment) {
+  Thread* thread = own_thread();
+  if (thread == nullptr) return go_nowhere(true);
+  bool stamped = !state.controlled && state.mode.load(std::memory_order_relaxed) == Mode::Recording;
+  uint64_t* place = make_room(thread, words + 2);
+  if (place == nullptr) return go_nowhere(false);
+  if (stamped) record(kRecord_stamp, stamp_now());
+  set_limit(*thread->stream, words);
+  return __cleave_thread.cursor;
+}
+
+extern "C" void __cleave_branches_full(void) { record(kRecord_branches); }

@@ -1,0 +1,192 @@
+#include "runtime/stream.h"
+
+#include <string.h>
+
+#include "abi/codec.h"
+#include "runtime/file.h"
+#include "runtime/message.h"
+#include "runtime/modules.h"
+#include "runtime/process.h"
+#include "runtime/state.h"
+
+namespace cleave::runtime {
+namespace {
+
+// Payload words of the runtime's own records by number.
+struct RecordWords {
+  uint16_t words[64] = {};
+  constexpr RecordWords() {
+#define CLEAVE_RECORD(name, number, count, text) words[number] = count;
+#include "abi/runtime_records.def"
+#undef CLEAVE_RECORD
+  }
+};
+constexpr RecordWords kRecordWords;
+constexpr uint16_t kVariable = 0xffff;
+
+// What encoding needs, borrowed for the time of one flush: few are in use at once, so few stay warm in the cache.
+struct alignas(64) Encoder {
+  std::atomic<bool> taken{false};
+  cleave_codec codec;
+  cleave_chunk_header header;
+  uint8_t body[48 * 1024];
+};
+constexpr uint32_t kEncoders = 24;
+Encoder encoders[kEncoders];
+
+Encoder& borrow_encoder(uint32_t& last_used) {
+  for (uint32_t turn = 0;; ++turn) {
+    uint32_t index = (last_used + turn) % kEncoders;
+    if (!encoders[index].taken.exchange(true, std::memory_order_acquire)) {
+      last_used = index;
+      return encoders[index];
+    }
+    if (turn % kEncoders == kEncoders - 1) yield_processor();
+  }
+}
+
+void give_back(Encoder& encoder) { encoder.taken.store(false, std::memory_order_release); }
+
+void write_chunk(Stream& stream, Encoder& encoder, uint64_t words, uint64_t records) {
+  encoder.header = {};
+  encoder.header.kind = CLEAVE_CHUNK_RECORDS;
+  encoder.header.thread = stream.number;
+  encoder.header.sequence = stream.sequence++;
+  encoder.header.words = static_cast<uint32_t>(words);
+  encoder.header.records = static_cast<uint32_t>(records);
+  append_chunk_in_place(&encoder.header, static_cast<uint32_t>(encoder.codec.next - encoder.body));
+}
+
+void encode_range(Stream& stream, Encoder& encoder, const uint64_t* from, const uint64_t* to) {
+  while (from < to) {
+    cleave_codec_start(&encoder.codec, encoder.body, sizeof encoder.body);
+    uint64_t words = 0, records = 0;
+    while (from < to) {
+      size_t count = record_words(from);
+      if (count == 0) {  // a gap: a record that a fork in a signal handler took away
+        ++from;
+        continue;
+      }
+      if (encoder.codec.next + cleave_codec_bound(count) > encoder.body + sizeof encoder.body) break;
+      cleave_codec_put_header(&encoder.codec, from[0]);
+      for (uint32_t i = 1; i < count; ++i) cleave_codec_put_word(&encoder.codec, from[0], i - 1, from[i]);
+      from += count;
+      words += count;
+      ++records;
+    }
+    if (records == 0 && from < to) fail("a record is too long to be encoded");
+    if (records != 0) write_chunk(stream, encoder, words, records);
+  }
+}
+
+// Payload words of a segment that was left in the middle: up to the last that is not zero. Read from the back: the
+// owner stores from the front, so what is seen set has everything before it set too.
+size_t valid_words(const uint64_t* record, size_t count) {
+  size_t valid = count - 1;
+  while (valid > 0 && __atomic_load_n(record + valid, __ATOMIC_ACQUIRE) == 0) --valid;
+  return valid;
+}
+
+// The last record before `cursor`, or `cursor` when there is none. Records before it are complete.
+const uint64_t* last_record(const uint64_t* from, const uint64_t* cursor) {
+  const uint64_t* last = cursor;
+  while (from < cursor) {
+    last = from;
+    size_t count = record_words(from);
+    if (count == 0 || from + count > cursor) break;
+    from += count;
+  }
+  return last;
+}
+
+bool claim(Stream& stream, Claim as) {
+  for (unsigned turn = 0;; ++turn) {
+    Claim expected = Claim::Free;
+    if (stream.claimed.compare_exchange_strong(expected, as, std::memory_order_acq_rel)) return true;
+    if (expected == Claim::Closed) return false;
+    if (turn < 64) __builtin_ia32_pause();
+    else yield_processor();
+    // A crash in the middle of the owner's own flush: what is left of it is lost, the rest is not.
+    if (turn > 200000) return false;
+  }
+}
+
+}  // namespace
+
+void reset_encoders() {
+  for (Encoder& encoder : encoders) encoder.taken.store(false, std::memory_order_relaxed);
+}
+
+size_t record_words(const uint64_t* record) {
+  uint64_t address = record[0] & CLEAVE_HEADER_ADDRESS_MASK;
+  if (__builtin_expect(address < 4096, 0)) {
+    if (address == 0) return 0;
+    uint16_t words = address < 64 ? kRecordWords.words[address] : 0;
+    return words == kVariable ? 2 + record[1] : 1 + static_cast<size_t>(words);
+  }
+  return 1 + static_cast<size_t>(segment_at(address)->words);
+}
+
+void write_stream(Stream& stream, uint64_t* cursor, Extent extent) {
+  if (cursor <= stream.flushed || cursor > stream.end + kSlackWords) return;
+  static uint32_t shared_hint;
+  uint32_t& hint = current_thread ? current_thread->encoder : shared_hint;
+  Encoder& encoder = borrow_encoder(hint);
+  const uint64_t* to = cursor;
+  if (extent != Extent::Whole) to = last_record(stream.flushed, cursor);
+  encode_range(stream, encoder, stream.flushed, to);
+  if (extent == Extent::Broken && to < cursor) {
+    // In a copy: its owner may still be at it.
+    uint64_t copy[CLEAVE_SEGMENT_MAX_WORDS + 4];
+    size_t count = record_words(to);
+    if (count != 0 && count <= CLEAVE_SEGMENT_MAX_WORDS + 1) {
+      size_t valid = valid_words(to, count);
+      memcpy(copy, to, count * sizeof *copy);
+      size_t total = count;
+      if (valid + 1 < count) {
+        memset(copy + valid + 1, 0, (count - valid - 1) * sizeof *copy);
+        copy[total++] = kRecord_cut | CLEAVE_BRANCHES_NONE << CLEAVE_HEADER_ADDRESS_BITS;
+        copy[total++] = valid;
+      }
+      encode_range(stream, encoder, copy, copy + total);
+    }
+  }
+  give_back(encoder);
+  stream.flushed = const_cast<uint64_t*>(to);
+  stream.flush_stamp = stamp_now();
+}
+
+void flush_own(Stream& stream) {
+  if (!claim(stream, Claim::Owner)) return;
+  uint64_t* cursor = __cleave_thread.cursor;
+  if (state.mode.load(std::memory_order_relaxed) == Mode::Recording) write_stream(stream, cursor, Extent::Whole);
+  memset(stream.base, 0, static_cast<size_t>(cursor - stream.base) * sizeof *cursor);
+  stream.flushed = stream.base;
+  __cleave_thread.cursor = stream.base;
+  stream.claimed.store(Claim::Free, std::memory_order_release);
+}
+
+void flush_other(Stream& stream, Extent extent, bool for_good) {
+  if (!claim(stream, Claim::Other)) return;
+  const cleave_thread_block* block = stream.block.load(std::memory_order_acquire);
+  if (block != nullptr) {
+    uint64_t* cursor = __atomic_load_n(&block->cursor, __ATOMIC_ACQUIRE);
+    if (cursor >= stream.base && cursor <= stream.end + kSlackWords) write_stream(stream, cursor, extent);
+  }
+  stream.claimed.store(for_good ? Claim::Closed : Claim::Free, std::memory_order_release);
+}
+
+uint64_t* repair(Stream& stream, uint64_t* cursor) {
+  if (cursor < stream.flushed || cursor > stream.end) return cursor;
+  uint64_t* last = const_cast<uint64_t*>(last_record(stream.flushed, cursor));
+  if (last == cursor) return cursor;
+  size_t count = record_words(last);
+  if (count == 0) return last;  // reserved, but nothing stood there yet
+  size_t valid = valid_words(last, count);
+  if (valid + 1 == count || (*last & CLEAVE_HEADER_ADDRESS_MASK) < 4096) return cursor;
+  cursor[0] = kRecord_cut | CLEAVE_BRANCHES_NONE << CLEAVE_HEADER_ADDRESS_BITS;
+  cursor[1] = valid;
+  return cursor + 2;
+}
+
+}  // namespace cleave::runtime

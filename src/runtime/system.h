@@ -1,0 +1,36 @@
+// System calls without libc in between: they keep errno, are no cancellation points, and do not enter our own
+// interposers. x86-64 Linux.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+namespace cleave::runtime {
+
+inline long system_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
+  long result;
+  register long r10 __asm__("r10") = d;
+  register long r8 __asm__("r8") = e;
+  register long r9 __asm__("r9") = f;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
+  return result;
+}
+
+// Zeroed memory from the system, or null.
+inline void* map_memory(size_t bytes) {
+  long address = system_call(SYS_mmap, 0, static_cast<long>(bytes), 3 /* read, write */, 0x22 /* private anonymous */, -1, 0);
+  return address < 0 && address > -4096 ? nullptr : reinterpret_cast<void*>(address);
+}
+
+inline int current_tid() { return static_cast<int>(system_call(SYS_gettid)); }
+inline int current_pid() { return static_cast<int>(system_call(SYS_getpid)); }
+inline void yield_processor() { system_call(SYS_sched_yield); }
+
+// The time stamp counter: what orders events that no ticket orders.
+inline uint64_t stamp_now() { return __builtin_ia32_rdtsc(); }
+
+}  // namespace cleave::runtime

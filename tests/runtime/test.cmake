@@ -1,0 +1,15 @@
+# Programs that are instrumented by hand and linked with the runtime.
+file(GLOB runtime_programs CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/programs/*.c)
+foreach(source IN LISTS runtime_programs)
+  get_filename_component(program ${source} NAME_WE)
+  add_executable(runtime_program_${program} ${source})
+  set_target_properties(runtime_program_${program} PROPERTIES OUTPUT_NAME ${program} C_STANDARD 17 ENABLE_EXPORTS ON
+                        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/runtime_programs)
+  target_compile_options(runtime_program_${program} PRIVATE -O1 -fno-sanitize=all -D_GNU_SOURCE ${CLEAVE_WARNINGS})
+  target_link_options(runtime_program_${program} PRIVATE -fno-sanitize=all)
+  target_include_directories(runtime_program_${program} PRIVATE ${CMAKE_BINARY_DIR}/roots/abi)
+  target_link_libraries(runtime_program_${program} PRIVATE cleave_rt ${CMAKE_DL_LIBS} Threads::Threads)
+  list(APPEND runtime_program_targets runtime_program_${program})
+endforeach()
+cleave_test(runtime SEES abi LINKS xxhash)
+add_dependencies(runtime_test cleave ${runtime_program_targets})
