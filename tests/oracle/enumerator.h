@@ -17,7 +17,7 @@ enum class Model {
   Synchronization,  // nothing more: an over-approximation
   KeepsWrites,  // every read reads from the write (or the initial value) that it read from in the recorded
                 // trace: an under-approximation
-  Values,  // a read may return another value than recorded; then its thread goes on only up to its next
+  Values,       // a read may return another value than recorded; then its thread goes on only up to its next
            // branch, and what it writes from there on is unknown (equal to nothing). CTP's prefix semantics
            // for traces without expressions
 };

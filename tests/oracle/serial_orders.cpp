@@ -1,6 +1,7 @@
 // Atomicity by trying every serial order of the units, one after the other, without any cleverness.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "oracle/enumerator.h"
@@ -97,9 +98,15 @@ class SerialSearch {
   }
 
   void keep_around(EventIndex member) {
-    std::set<uint32_t> written;
+    std::set<uint32_t> written;  // and touched by several threads
     for (const Event& event : trace_.events()) {
-      if (writes(event.kind)) written.insert(event.object);
+      if (!is_access(event.kind)) continue;
+      for (const Event& other : trace_.events()) {
+        const bool same = is_access(other.kind) && other.object == event.object;
+        if (same && other.thread != event.thread && (writes(event.kind) || writes(other.kind))) {
+          written.insert(event.object);
+        }
+      }
     }
     std::set<uint32_t> reached;  // locations
     std::vector<bool> in(units_.size(), false);
@@ -118,6 +125,7 @@ class SerialSearch {
       }
     }
     chosen_ = in;
+    considered_ = reached;
     for (uint32_t v = 0; v < final_.size(); ++v) {
       if (!reached.contains(v)) final_[v] = memory_[v];
     }
@@ -134,6 +142,7 @@ class SerialSearch {
   bool run(const SerialUnit& unit) {
     for (EventIndex index : unit.events) {
       const Event& event = trace_.event(index);
+      if (!is_access(event.kind) || (considered_ && !considered_->contains(event.object))) continue;
       if (event.kind == EventKind::Read && memory_[event.object] != event.value) return false;
       if (event.kind == EventKind::Update && memory_[event.object] != trace_.old_value(index)) return false;
       if (writes(event.kind)) memory_[event.object] = event.value;
@@ -164,6 +173,7 @@ class SerialSearch {
   Relation before_;
   std::vector<uint64_t> memory_, final_;
   std::vector<bool> done_, chosen_;
+  std::optional<std::set<uint32_t>> considered_;  // locations; all if nothing is said
 };
 
 }  // namespace
