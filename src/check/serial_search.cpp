@@ -112,8 +112,9 @@ class Search {
       } else if (!frames_.back().choices.empty()) {
         const uint32_t step = frames_.back().choices.back();
         frames_.back().choices.pop_back();
-        if (place(step) && fresh()) {
-          if (states_ > budget_) return {SearchOutcome::OutOfBudget, {}, states_};
+        const bool alive = place(step);
+        if (states_ == budget_) return {SearchOutcome::OutOfBudget, {}, states_};
+        if (alive && fresh()) {
           open_frame();
         } else {
           take_back();

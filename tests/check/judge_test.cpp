@@ -253,7 +253,7 @@ TEST(Judge, TheBudgetIsKept) {
       "B begin w\nB read z 1\nB write x 2\nB end\nA write x 3\nA end\n";
   const Proof proof = judged(parsed(text), {.budget = 1000});
   EXPECT_EQ(proof.judgement, Judgement::Undecided);
-  EXPECT_EQ(proof.reason, "the search for a serial order stopped at its budget of 1001 states");
+  EXPECT_EQ(proof.reason, "the search for a serial order stopped at its budget of 1000 states");
 }
 
 TEST(Judge, WrongQuestionsAreRefused) {
