@@ -2,6 +2,8 @@
 
 #include <deque>
 
+#include "order/lock_operations.h"
+
 namespace cleave::order {
 
 class ObservedOrderBuilder {
@@ -10,7 +12,7 @@ class ObservedOrderBuilder {
                        ClockHistory& history, std::vector<EventNumber>& sources)
       : trace_(trace), positions_(positions), syncs_(syncs), history_(history), sources_(sources),
         last_write_(trace.variables().size(), kNoEvent), forked_(trace.threads().size(), kNoEvent),
-        waits_(trace.threads().size(), kNoEvent) {
+        waits_(trace.threads().size(), kNoEvent), locks_(trace) {
     sources_.assign(trace.size(), kNoEvent);
   }
 
@@ -36,6 +38,7 @@ class ObservedOrderBuilder {
     Position at = positions_.of(e);
     uint32_t t = raw(event.thread);
     if (at == 1 && forked_[t] != kNoEvent) after(e, forked_[t]);
+    keep_irregular(e, event);
     switch (event.kind) {
       case EventKind::Fork: forked_[raw(event.other())] = e; break;
       case EventKind::Join:
@@ -66,6 +69,15 @@ class ObservedOrderBuilder {
   void after(EventNumber e, EventNumber earlier) {
     history_.join(raw(trace_.events()[e].thread), positions_.of(e), raw(trace_.events()[earlier].thread),
                   positions_.of(earlier));
+  }
+
+  // A lock that does not exclude as locks do keeps the recorded order of all its operations.
+  void keep_irregular(EventNumber e, const Event& event) {
+    LockOperation operation = locks_.of(event);
+    if (operation.kind == LockOperation::None || !locks_.irregular()[operation.lock]) return;
+    auto [last, fresh] = last_operation_.try_emplace(operation.lock, e);
+    if (!fresh) after(e, last->second);
+    last->second = e;
   }
 
   void access(EventNumber e, const Event& event) {
@@ -129,7 +141,8 @@ class ObservedOrderBuilder {
   ClockHistory& history_;
   std::vector<EventNumber>& sources_;
   std::vector<EventNumber> last_write_, forked_, waits_;
-  boost::unordered_flat_map<uint32_t, EventNumber> once_;
+  LockOperations locks_;
+  boost::unordered_flat_map<uint32_t, EventNumber> once_, last_operation_;
   boost::unordered_flat_map<uint32_t, Barrier> barriers_;
   boost::unordered_flat_map<uint32_t, std::deque<Signal>> signals_;
   boost::unordered_flat_map<uint32_t, int64_t> waiting_;
