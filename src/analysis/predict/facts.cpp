@@ -39,7 +39,7 @@ SharedAccesses::SharedAccesses(const Trace& trace) {
   }
 }
 
-Facts::Facts(const Trace& trace_of_run, const Units& units_of_run)
+Facts::Facts(const Trace& trace_of_run, const UnitMap& units_of_run)
     : trace(trace_of_run), units(units_of_run), positions(trace), syncs(trace, positions), accesses(trace) {}
 
 }  // namespace cleave::prediction

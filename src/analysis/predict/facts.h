@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "analysis/predict/units.h"
 #include "model/finding.h"
+#include "model/units.h"
 #include "order/lock_states.h"
 #include "order/must_order.h"
 #include "order/observed_order.h"
@@ -56,13 +56,13 @@ class SharedAccesses {
 enum class PlaceId : uint32_t {};
 
 struct Facts {
-  Facts(const Trace& trace, const Units& units);
+  Facts(const Trace& trace, const UnitMap& units);
 
   const Event& event(EventNumber e) const { return trace.events()[e]; }
   uint32_t thread(EventNumber e) const { return raw(trace.events()[e].thread); }
 
   const Trace& trace;
-  const Units& units;
+  const UnitMap& units;
   order::ThreadPositions positions;
   order::SyncIndex syncs;
   SharedAccesses accesses;

@@ -36,7 +36,7 @@ class Reorderer {
   static constexpr size_t kCuts = 4;
   static constexpr size_t kTail = 20'000;
 
-  // Needs facts.observed and facts.locks.
+  // Needs facts.must, facts.observed and facts.locks.
   explicit Reorderer(const Facts& facts) : facts_(facts) {}
 
   std::optional<Reordering> find(const Triple& triple) const;

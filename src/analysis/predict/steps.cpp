@@ -12,7 +12,7 @@ Steps::Outcome Steps::step(uint32_t thread) {
   kept_source_ = true;
   bool branch = event.branches != 0 || event.kind == EventKind::Branch || event.kind == EventKind::Assume;
   if (tainted_[thread] && branch) return Outcome::Impossible;
-  if (at == 1 && !partners_done(thread, at)) return Outcome::Impossible;  // not forked yet
+  if (at == 1 && !forked(thread)) return Outcome::Impossible;
   Outcome outcome = is_access(event.kind) ? access(e, event) : synchronize(thread, at, event);
   if (outcome == Outcome::Blocked || outcome == Outcome::Impossible) return outcome;
   now_[thread] = at;
@@ -65,6 +65,14 @@ bool Steps::lock_free(uint32_t thread, order::LockUse use) {
       blocker_ = other;
       return false;
     }
+  }
+  return true;
+}
+
+bool Steps::forked(uint32_t thread) const {
+  const order::ClockHistory& history = facts_.must->history();
+  for (uint32_t other : history.components(thread)) {
+    if (history.known(thread, 1, other) > now_[other]) return false;
   }
   return true;
 }

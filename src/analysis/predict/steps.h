@@ -40,6 +40,7 @@ class Steps {
     bool known;  // what was written
   };
   bool lock_free(uint32_t thread, order::LockUse use);
+  bool forked(uint32_t thread) const;
   bool partners_done(uint32_t thread, Position at) const;
   bool token_left(SyncId semaphore) const;
   Outcome access(EventNumber e, const Event& event);

@@ -110,7 +110,7 @@ class Sweep {
       EventNumber before = last_[t];
       if (before == kNoEvent) {
         touched_.push_back(t);
-      } else if (uint32_t unit = facts_.units.of_event[e]; unit != kNoUnit && unit == facts_.units.of_event[before]) {
+      } else if (UnitId unit = facts_.units.by_event[e]; unit != kNone<UnitId> && unit == facts_.units.by_event[before]) {
         order::PauseSetId pauses{0};
         if (options_.locks) pauses = facts_.locks->pauses(t, facts_.positions.of(before), facts_.positions.of(e));
         pairs_.push_back({t, places_.of(facts_.event(before)), place, pauses, before, e});

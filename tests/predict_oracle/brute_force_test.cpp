@@ -35,7 +35,8 @@ struct Tally {
 
 // Checks one trace; the returned text is empty or says which promise is broken.
 std::string check(const Trace& trace, Tally* tally) {
-  Units units = annotated_units(trace);
+  SetMap sets({}, trace);
+  UnitMap units = map_units(trace, {}, sets);
   Facts facts(trace, units);
   facts.must.emplace(trace, facts.positions, facts.syncs);
   facts.locks.emplace(trace, facts.positions);

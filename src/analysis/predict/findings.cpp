@@ -1,0 +1,107 @@
+#include "analysis/predict/findings.h"
+
+#include <fmt/format.h>
+
+namespace cleave::prediction {
+namespace {
+
+std::string frame(const SiteInfo& site) { return fmt::format("{} {}:{}", site.function, site.file, site.line); }
+
+// Innermost first; the first is the access itself.
+std::vector<std::string> stack_of(const Trace& trace, const Event& event) {
+  std::vector<std::string> stack;
+  if (event.site == kNone<SiteId> || event.context == kNone<ContextId>) return stack;
+  stack.push_back(frame(trace.site(event.site)));
+  for (ContextId c = event.context; c != kNone<ContextId> && stack.size() < 32; c = trace.context(c).parent) {
+    if (trace.context(c).call_site != kNone<SiteId>) stack.push_back(frame(trace.site(trace.context(c).call_site)));
+  }
+  return stack;
+}
+
+std::string mark_word(Mark mark) { return mark == Mark::Kept ? "kept" : "dropped"; }
+
+// What stands for the function in an id where there is none: the thread, in text traces without sites.
+std::string function_of(const Trace& trace, EventNumber e) {
+  const Event& event = trace.events()[e];
+  if (event.site != kNone<SiteId> && !trace.site(event.site).function.empty()) return trace.site(event.site).function;
+  return trace.thread(event.thread).name;
+}
+
+}  // namespace
+
+AccessReport access_report(const Trace& trace, EventNumber e, Role role, const order::LockStates* locks) {
+  const Event& event = trace.events()[e];
+  AccessReport report;
+  report.role = role;
+  report.thread = trace.thread(event.thread).name;
+  report.op = std::string(word_of(event.kind));
+  report.value = fmt::format("{}", event.value);
+  if (event.kind == EventKind::Update) {
+    report.value = fmt::format("{} -> {}", trace.old_value(EventIndex{e}), event.value);
+  }
+  if (event.site != kNone<SiteId>) {
+    const SiteInfo& site = trace.site(event.site);
+    report.function = site.function;
+    report.file = site.file;
+    report.line = site.line;
+  }
+  report.stack = stack_of(trace, event);
+  if (locks) {
+    for (const order::HeldLock& held : locks->held(locks->at(e))) {
+      report.locks.push_back(trace.sync(SyncId{held.use.lock}).name + (held.use.shared ? " (shared)" : ""));
+    }
+  }
+  return report;
+}
+
+Finding to_finding(const Facts& facts, const Candidate& candidate, SetMap& sets) {
+  const Trace& trace = facts.trace;
+  const Triple& triple = candidate.triple();
+  const Event& first = facts.event(triple.first);
+  Finding finding;
+  finding.kind = FindingKind::Triple;
+  finding.pattern = candidate.pattern;
+  finding.verdict = candidate.verdict();
+  const SiteInfo* site = first.site == kNone<SiteId> ? nullptr : &trace.site(first.site);
+  finding.variable = site && !site->variable.empty() ? site->variable : trace.variable(first.variable()).name;
+  finding.set = sets.info(sets.set_of(first.variable())).name;
+  if (UnitId unit = facts.units.by_event[triple.first]; unit != kNone<UnitId>) {
+    finding.unit = unit_label(trace, facts.units.unit(unit));
+  }
+  finding.occurrences = candidate.triples;
+  const order::LockStates* locks = facts.locks ? &*facts.locks : nullptr;
+  finding.accesses = {access_report(trace, triple.first, Role::First, locks),
+                      access_report(trace, triple.remote, Role::Remote, locks),
+                      access_report(trace, triple.second, Role::Second, locks)};
+  finding.id = finding_id(FindingKind::Triple, finding.pattern, finding.variable,
+                          {function_of(trace, triple.first), function_of(trace, triple.remote),
+                           function_of(trace, triple.second)});
+  if (facts.must) finding.stages["order"] = candidate.reached == Reached::Patterns ? "dropped" : "kept";
+  if (locks && candidate.reached != Reached::Patterns) {
+    finding.stages["locks"] = candidate.reached == Reached::Order ? "dropped" : "kept";
+  }
+  if (candidate.filter != Mark::NotAsked) finding.stages["filter"] = mark_word(candidate.filter);
+  if (candidate.exact != Mark::NotAsked) {
+    finding.stages["exact"] = mark_word(candidate.exact);
+    finding.stages["resume"] = mark_word(candidate.resume);
+  }
+  return finding;
+}
+
+Findings to_findings(const Facts& facts, const Prediction& prediction, SetMap& sets, bool dropped) {
+  Findings findings;
+  findings.command = "predict";
+  findings.program = facts.trace.program();
+  findings.stages = prediction.stages;
+  for (size_t i = 0; i < prediction.remarks.size(); ++i) {
+    findings.facts[prediction.remarks.size() == 1 ? "remark" : fmt::format("remark {}", i + 1)] = prediction.remarks[i];
+  }
+  for (const Candidate& candidate : prediction.candidates) {
+    if (dropped || candidate.verdict() != Verdict::Infeasible) {
+      findings.findings.push_back(to_finding(facts, candidate, sets));
+    }
+  }
+  return findings;
+}
+
+}  // namespace cleave::prediction

@@ -1,0 +1,20 @@
+// Candidates as findings: names, source lines, threads, values and locks, for report/.
+#pragma once
+
+#include "analysis/predict/predict.h"
+#include "model/finding.h"
+#include "model/sets.h"
+
+namespace cleave::prediction {
+
+// Findings of the candidates in their order; with `dropped` also those that a stage ruled out. Accesses stand in the
+// predicted order with their recorded values. Needs facts.locks for the locks held.
+Findings to_findings(const Facts& facts, const Prediction& prediction, SetMap& sets, bool dropped);
+
+// One finding, for a triple of the trace of `facts`.
+Finding to_finding(const Facts& facts, const Candidate& candidate, SetMap& sets);
+
+// An access as a person reads it. `locks` may be null: then none are named.
+AccessReport access_report(const Trace& trace, EventNumber event, Role role, const order::LockStates* locks);
+
+}  // namespace cleave::prediction

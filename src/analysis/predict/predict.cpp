@@ -1,0 +1,174 @@
+#include "analysis/predict/predict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/predict/filter.h"
+#include "analysis/predict/replay.h"
+
+namespace cleave::prediction {
+namespace {
+
+constexpr size_t kShortTrace = 100'000, kManyRepresentatives = 256;
+
+class Pipeline {
+ public:
+  Pipeline(Facts& facts, const PredictOptions& options) : facts_(facts), options_(options) {}
+
+  Prediction run() {
+    sweep();
+    if (options_.filter) filter();
+    if (options_.exact) exact();
+    std::sort(result_.candidates.begin(), result_.candidates.end(),
+              [](const Candidate& a, const Candidate& b) { return a.triple() < b.triple(); });
+    return std::move(result_);
+  }
+
+ private:
+  double now() const { return options_.now ? options_.now() : 0; }
+
+  template <typename Value, typename... Arguments>
+  double build(std::optional<Value>& value, const Arguments&... arguments) {
+    double start = now();
+    if (!value) value.emplace(facts_.trace, facts_.positions, arguments...);
+    return now() - start;
+  }
+
+  void sweep() {
+    double order_seconds = 0, locks_seconds = 0;
+    if (options_.order) order_seconds = build(facts_.must, facts_.syncs);
+    if (options_.locks) locks_seconds = build(facts_.locks);
+    double start = now();
+    SurveyOptions survey_options;
+    survey_options.order = options_.order;
+    survey_options.locks = options_.locks;
+    survey_options.representatives = options_.adapt && facts_.trace.size() <= kShortTrace
+                                         ? std::max(options_.representatives, kManyRepresentatives)
+                                         : options_.representatives;
+    Survey survey = prediction::survey(facts_, survey_options);
+    report("patterns", survey.triples[0], survey.site_count[0], now() - start);
+    if (options_.order) report("order", survey.triples[1], survey.site_count[1], order_seconds);
+    if (options_.locks) report("locks", survey.triples[2], survey.site_count[2], locks_seconds);
+    for (VariableId variable : survey.cut) {
+      result_.remarks.push_back(fmt::format("{}: too many program locations access it, not all were combined",
+                                            facts_.trace.variable(variable).name));
+    }
+    for (SiteTriple& site : survey.sites) {
+      Candidate candidate;
+      candidate.pattern = site.pattern;
+      candidate.reached = site.reached;
+      candidate.triples = site.triples[static_cast<size_t>(site.reached)];
+      candidate.representatives = std::move(site.representatives);
+      result_.candidates.push_back(std::move(candidate));
+    }
+  }
+
+  StageReport& report(const char* name, uint64_t triples, uint64_t sites, double seconds) {
+    StageReport stage;
+    stage.name = name;
+    stage.triples = triples;
+    stage.sites = sites;
+    stage.seconds = seconds;
+    return result_.stages.emplace_back(std::move(stage));
+  }
+
+  void filter() {
+    double start = now();
+    build(facts_.observed, facts_.syncs);
+    Filter filter(facts_);
+    uint64_t kept = 0, sites = 0, looked_at = 0;
+    for (Candidate& candidate : result_.candidates) {
+      if (candidate.reached != Reached::Locks) continue;
+      std::vector<Triple> survivors, others;
+      for (const Triple& triple : candidate.representatives) {
+        (filter.keeps(triple) ? survivors : others).push_back(triple);
+      }
+      looked_at += candidate.representatives.size();
+      kept += survivors.size();
+      candidate.filter = survivors.empty() ? Mark::Dropped : Mark::Kept;
+      sites += !survivors.empty();
+      survivors.insert(survivors.end(), others.begin(), others.end());
+      candidate.representatives = std::move(survivors);
+    }
+    report("filter", kept, sites, now() - start).counts["looked at"] = looked_at;
+  }
+
+  void exact() {
+    double start = now();
+    build(facts_.observed, facts_.syncs);
+    build(facts_.locks);
+    build(facts_.must, facts_.syncs);
+    Reorderer reorderer(facts_);
+    std::optional<Replayer> replayer;
+    uint64_t exact = 0, resumed = 0, unchecked = 0;
+    for (Candidate& candidate : result_.candidates) {
+      if (candidate.reached != Reached::Locks) continue;
+      candidate.exact = candidate.resume = Mark::Dropped;
+      construct(candidate, reorderer);
+      if (!candidate.reordering) continue;
+      if (!replayer) replayer.emplace(facts_.trace);
+      if (!check(candidate, *replayer, &unchecked)) continue;
+      candidate.resume = Mark::Kept;
+      ++resumed;
+      if (!candidate.reordering->keeps_writes) continue;
+      candidate.exact = Mark::Kept;
+      ++exact;
+    }
+    report("exact", exact, exact, now() - start);
+    report("resume", resumed, resumed, 0);
+    if (unchecked != 0) {
+      result_.remarks.push_back(fmt::format(
+          "{} reorderings were not replayed from the start, because the budget for that ran out; they stay candidates",
+          unchecked));
+    }
+  }
+
+  // Stops at the first that keeps every write; takes the first of any kind otherwise.
+  void construct(Candidate& candidate, const Reorderer& reorderer) {
+    size_t best = 0;
+    for (size_t r = 0; r < candidate.representatives.size(); ++r) {
+      std::optional<Reordering> found = reorderer.find(candidate.representatives[r]);
+      if (!found || (candidate.reordering && !found->keeps_writes)) continue;
+      candidate.reordering = std::move(found);
+      best = r;
+      if (candidate.reordering->keeps_writes) break;
+    }
+    if (candidate.reordering) {
+      std::rotate(candidate.representatives.begin(), candidate.representatives.begin() + best,
+                  candidate.representatives.begin() + best + 1);
+    }
+  }
+
+  // The reordering is run from the very beginning; what the check refuses, or what it has no time for, is not kept.
+  bool check(Candidate& candidate, const Replayer& replayer, uint64_t* unchecked) {
+    std::vector<EventNumber> order;
+    if (checked_events_ < options_.check_budget) {
+      order = candidate.reordering->events(facts_);
+      checked_events_ += order.size();
+      if (replayer.problem(order, candidate.triple()).empty()) return true;
+    } else {
+      ++*unchecked;
+    }
+    candidate.reordering.reset();
+    return false;
+  }
+
+  Facts& facts_;
+  const PredictOptions& options_;
+  Prediction result_;
+  uint64_t checked_events_ = 0;
+};
+
+}  // namespace
+
+Verdict Candidate::verdict() const {
+  if (resume == Mark::Kept || exact == Mark::Kept) return Verdict::Feasible;
+  if (reached != Reached::Locks || filter == Mark::Dropped) return Verdict::Infeasible;
+  return Verdict::Candidate;
+}
+
+Prediction predict(Facts& facts, const PredictOptions& options) { return Pipeline(facts, options).run(); }
+
+}  // namespace cleave::prediction

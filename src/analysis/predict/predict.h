@@ -1,0 +1,53 @@
+// From one trace: which three-access violations exist in other interleavings of the same run. Stage by stage, each
+// counted; docs/predict.md says what each stage means and promises.
+//
+//   Facts facts(trace, units);
+//   Prediction prediction = predict(facts, {});
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/predict/facts.h"
+#include "analysis/predict/reordering.h"
+#include "analysis/predict/survey.h"
+
+namespace cleave::prediction {
+
+struct PredictOptions {
+  bool order = true, locks = true, filter = true, exact = true;  // patterns is always there
+  size_t representatives = 16;               // event triples for three program locations; see `adapt`
+  bool adapt = true;                         // keep up to 256 of them where the trace is short
+  uint64_t check_budget = 2'000'000'000;     // events that checking reorderings may replay
+  std::function<double()> now;               // seconds, for StageReport; may be empty
+};
+
+enum class Mark : uint8_t { NotAsked, Kept, Dropped };
+
+// Three program locations and what is known of their event triples.
+struct Candidate {
+  Pattern pattern = Pattern::None;
+  Reached reached = Reached::Patterns;
+  uint64_t triples = 0;                  // event triples at these locations that came as far as `reached`
+  std::vector<Triple> representatives;   // best first: those that survived most stages, then the nearest
+  Mark filter = Mark::NotAsked, exact = Mark::NotAsked, resume = Mark::NotAsked;
+  std::optional<Reordering> reordering;  // of representatives.front(), when exact or resume kept it
+
+  const Triple& triple() const { return representatives.front(); }
+  // Feasible: a reordering was built and checked. Candidate: nothing ruled it out. Infeasible: a stage did.
+  Verdict verdict() const;
+};
+
+struct Prediction {
+  std::vector<Candidate> candidates;   // in a defined order: by representative event triple
+  std::vector<StageReport> stages;
+  std::vector<std::string> remarks;    // what was cut short, one sentence each
+};
+
+// Builds what is missing in `facts`. Near-linear in the trace up to stage filter; exact and resume cost what building
+// and replaying their reorderings costs, at most check_budget events.
+Prediction predict(Facts& facts, const PredictOptions& options);
+
+}  // namespace cleave::prediction

@@ -1,0 +1,165 @@
+#include "order/must_order.h"
+
+#include <gtest/gtest.h>
+
+#include "trace/text.h"
+
+namespace cleave::order {
+namespace {
+
+// Event numbers count the lines after `init`, from 0.
+struct Fixture {
+  explicit Fixture(const char* text)
+      : trace(parse_text_trace(text, "test").value()), positions(trace), syncs(trace, positions),
+        must(trace, positions, syncs) {}
+  Trace trace;
+  ThreadPositions positions;
+  SyncIndex syncs;
+  MustOrder must;
+};
+
+TEST(MustOrder, ForkAndJoinOrder) {
+  Fixture f(R"(
+main write x 1
+main fork T1
+T1 read x 1
+main write y 1
+main join T1
+main read x 1
+)");
+  EXPECT_TRUE(f.must.before(0, 2));
+  EXPECT_TRUE(f.must.before(2, 5));
+  EXPECT_FALSE(f.must.before(2, 3));
+  EXPECT_FALSE(f.must.before(3, 2));
+}
+
+TEST(MustOrder, LocksOrderNothing) {
+  Fixture f(R"(
+T1 acquire m
+T1 write x 1
+T1 release m
+T2 acquire m
+T2 read x 1
+T2 release m
+)");
+  EXPECT_FALSE(f.must.before(1, 4));
+}
+
+TEST(MustOrder, TheOnlySignalComesBeforeTheWake) {
+  Fixture f(R"(
+T2 acquire m
+T2 wait c m
+T1 write x 1
+T1 signal c
+T2 wake c m
+T2 read x 1
+)");
+  EXPECT_TRUE(f.must.before(2, 5));
+}
+
+TEST(MustOrder, OneOfTwoSignalsIsEnough) {
+  Fixture f(R"(
+T2 acquire m
+T2 wait c m
+T1 write x 1
+T1 signal c
+T2 wake c m
+T2 read x 1
+T3 signal c
+)");
+  EXPECT_FALSE(f.must.before(2, 5)) << "T3's signal could have woken it";
+}
+
+TEST(MustOrder, WhatAllSignalsHaveInCommonComesBefore) {
+  Fixture f(R"(
+main write x 1
+T2 acquire m
+T2 wait c m
+main fork T1
+main fork T3
+T1 signal c
+T3 signal c
+T2 wake c m
+T2 read x 1
+)");
+  EXPECT_TRUE(f.must.before(0, 8));
+  EXPECT_FALSE(f.must.before(5, 8));
+}
+
+TEST(MustOrder, ASignalBeforeTheWaitDoesNotCount) {
+  Fixture f(R"(
+T1 signal c
+T1 fork T2
+T2 acquire m
+T2 wait c m
+T1 write x 1
+T1 signal c
+T2 wake c m
+)");
+  EXPECT_TRUE(f.must.before(4, 6)) << "the first signal is over when T2 begins";
+}
+
+TEST(MustOrder, TimedOutAndSpuriousWakesNeedNoSignal) {
+  Fixture f(R"(
+T2 acquire m
+T2 wait c m
+T2 wake c m
+T1 signal c
+)");
+  EXPECT_FALSE(f.must.before(3, 2));
+}
+
+TEST(MustOrder, SemaphoreNeedsItsPosts) {
+  Fixture f(R"(
+T1 write x 1
+T1 post s
+T1 write y 1
+T1 post s
+T2 down s
+T2 read x 1
+T2 down s
+T2 read y 1
+)");
+  EXPECT_TRUE(f.must.before(0, 5));
+  EXPECT_FALSE(f.must.before(2, 5));
+  EXPECT_TRUE(f.must.before(2, 7));
+}
+
+TEST(MustOrder, WithTwoPostersNeitherIsNeeded) {
+  Fixture f(R"(
+T1 write x 1
+T1 post s
+T3 post s
+T2 down s
+T2 read x 1
+)");
+  EXPECT_FALSE(f.must.before(0, 4));
+}
+
+TEST(MustOrder, BarrierSeparatesItsPhases) {
+  Fixture f(R"(
+T1 write x 1
+T1 arrive b
+T2 arrive b
+T1 pass b
+T2 pass b
+T2 read x 1
+T1 write y 1
+)");
+  EXPECT_TRUE(f.must.before(0, 5));
+  EXPECT_FALSE(f.must.before(6, 5));
+}
+
+TEST(MustOrder, OnceEndsBeforeItIsSeen) {
+  Fixture f(R"(
+T1 once-begin o
+T1 write x 1
+T1 once-end o
+T2 once-seen o
+T2 read x 1
+)");
+  EXPECT_TRUE(f.must.before(1, 4));
+}
+
+}  // namespace
+}  // namespace cleave::order
