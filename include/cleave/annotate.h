@@ -20,8 +20,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-void __cleave_annotation_begin(const char *name);
-void __cleave_annotation_end(void);
+void __cleave_annotation_begin(const char *name) __attribute__((nothrow));
+void __cleave_annotation_end(void) __attribute__((nothrow));
 int64_t __cleave_input_int(const char *name, int64_t value);
 uint64_t __cleave_input_uint(const char *name, uint64_t value);
 void __cleave_input_bytes(const char *name, void *data, size_t bytes);

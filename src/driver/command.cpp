@@ -47,7 +47,7 @@ Result<Words> compiler_command(const Words& arguments, const Toolchain& tools) {
 
   Words words{tools.clang};
   append(words, {"--start-no-unused-arguments", "-fpass-plugin=" + tools.plugin, "-g", "-fstandalone-debug",
-                 "-fno-vectorize", "-fno-slp-vectorize", "-D__CLEAVE__=1"});
+                 "-D__CLEAVE__=1"});
   append(words, {"-idirafter", tools.include});
   if (links) {
     append(words, {"-Wl,--push-state,--no-as-needed", "-lcleave_rt", "-Wl,--pop-state"});
@@ -57,6 +57,9 @@ Result<Words> compiler_command(const Words& arguments, const Toolchain& tools) {
   auto files_only = std::ranges::find(arguments, "--");
   words.insert(words.end(), arguments.begin(), files_only);
   if (scan.low_debug) words.push_back("-g");
+  if (!scan.vectorize) {  // behind the user's -O flag, which would turn them on again
+    append(words, {"--start-no-unused-arguments", "-fno-vectorize", "-fno-slp-vectorize", "--end-no-unused-arguments"});
+  }
   if (scan.lto) {
     append(words, {"--start-no-unused-arguments", "-fno-lto", "-fno-whole-program-vtables", "-fno-split-lto-unit",
                    "-fno-fat-lto-objects", "-fno-virtual-function-elimination", "--end-no-unused-arguments"});

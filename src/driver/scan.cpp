@@ -133,6 +133,9 @@ CommandScan scan_command(const Words& expanded) {
       scan.lto = false;
     } else if (word.starts_with("-flto") || word == "-fwhole-program-vtables" || word == "-ffat-lto-objects") {
       scan.lto = true;
+    } else if (word == "-fvectorize" || word == "-ftree-vectorize" || word == "-fslp-vectorize" ||
+               word == "-ftree-slp-vectorize") {
+      scan.vectorize = true;
     }
     scan_debug(scan, word);
     scan_sanitizers(scan, word);

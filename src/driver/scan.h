@@ -14,6 +14,7 @@ struct CommandScan {
   bool is_static = false;         // -static, -static-pie
   bool narrow = false;            // -m32, -mx32
   bool lto = false;
+  bool vectorize = false;         // asked for by name, not by -O
   bool low_debug = false;         // the last -g flag asks for less than full debug information
   std::set<std::string> sanitizers;  // those that are on at the end of the line
 };

@@ -45,7 +45,7 @@ class Emitter {
     builder.SetCurrentDebugLocation(action.at->getDebugLoc());
     switch (action.kind) {
       case Action::Segment: return emit_segment(action.segment);
-      case Action::Branch: return emit_branch(*cast<BranchInst>(action.at));
+      case Action::Branch: return emit_branch(*cast<BranchInst>(action.at), action.may_fill);
       case Action::AfterCall: return take_outcomes(builder);
       case Action::Leave: return give_outcomes(builder);
       case Action::Fence:
@@ -59,8 +59,7 @@ class Emitter {
         builder.SetInsertPoint(
             emit_atomic(*action.at, segment_pointer(builder, action.segment.index), runtime_)->getNextNode());
         return take_outcomes(builder);
-      case Action::RangeBefore:
-      case Action::RangeAfter: return emit_range(action);
+      case Action::RangeHook: return emit_range(action);
     }
   }
 
@@ -103,12 +102,13 @@ class Emitter {
     }
   }
 
-  void emit_branch(BranchInst& branch) {
+  void emit_branch(BranchInst& branch, bool may_fill) {
     IRBuilder<> builder(&branch);
     Type* word = builder.getInt64Ty();
     Value* outcomes = builder.CreateShl(builder.CreateLoad(word, outcomes_), 1);
     outcomes = builder.CreateOr(outcomes, builder.CreateZExt(branch.getCondition(), word));
     builder.CreateStore(outcomes, outcomes_);
+    if (!may_fill) return;
     Value* full = builder.CreateICmpUGE(outcomes, builder.getInt64(CLEAVE_BRANCHES_FULL));
     IRBuilder<> slow(SplitBlockAndInsertIfThen(full, &branch, false, unlikely_));
     slow.SetCurrentDebugLocation(branch.getDebugLoc());
@@ -118,13 +118,12 @@ class Emitter {
   }
 
   void emit_range(const Action& action) {
-    Instruction* at = action.kind == Action::RangeBefore ? action.at : action.at->getNextNode();
-    IRBuilder<> builder(at);
+    IRBuilder<> builder(action.at);
     builder.SetCurrentDebugLocation(action.at->getDebugLoc());
     give_outcomes(builder);
-    Value* bytes = builder.CreateZExtOrTrunc(action.bytes, builder.getInt64Ty());
-    builder.CreateCall(action.kind == Action::RangeBefore ? runtime_.range_read : runtime_.range_write,
-                       {segment_pointer(builder, action.segment.index), action.address, bytes});
+    Value* bytes = emit_length(builder, action.range->length);
+    builder.CreateCall(action.range->write ? runtime_.range_write : runtime_.range_read,
+                       {segment_pointer(builder, action.segment.index), action.range->address, bytes});
     take_outcomes(builder);
   }
 

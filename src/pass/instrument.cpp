@@ -9,6 +9,7 @@
 #include "pass/module_end.h"
 #include "pass/plan.h"
 #include "pass/prepare.h"
+#include "pass/units.h"
 
 namespace cleave {
 
@@ -17,6 +18,7 @@ using namespace llvm;
 PreservedAnalyses MarkPass::run(Module& module, ModuleAnalysisManager&) {
   if (module.getModuleFlag(kDoneFlag) != nullptr) return PreservedAnalyses::all();
   state_->names.find(module);
+  mark_units(module);
   return PreservedAnalyses::none();
 }
 
@@ -39,14 +41,15 @@ PreservedAnalyses RecordPass::run(Module& module, ModuleAnalysisManager& analyse
   for (Function& function : module) {
     if (!is_recorded(function)) {
       if (!function.isDeclaration()) ++tables.tables.coverage.functions_skipped;
-      else if (!function.isIntrinsic()) tables.tables.coverage.called_outside.push_back(function.getName().str());
+      else if (!function.isIntrinsic() && !function.getName().starts_with("__cleave")) tables.tables.coverage.called_outside.push_back(function.getName().str());
       continue;
     }
-    prepare(function);
+    prepare(function, state_->names);
     functions.invalidate(function, PreservedAnalyses::none());
     plans.push_back(Planner(function, functions.getResult<AAManager>(function), tables, state_->names).plan());
   }
   tables.add_defined_globals();
+  for (const FieldAnnotation& field : state_->names.annotations) tables.annotate_field(field.type, field.offset, field.text);
   Package package = pack(module, tables.tables);
   GlobalVariable* segments = make_segments(module, tables.tables);
   for (FunctionPlan& plan : plans) emit(plan, *segments);

@@ -1,6 +1,7 @@
 // Marks: calls that part one of the pass puts where units begin and end, before anything is inlined, and that part two
-// replaces by slots. To the optimiser a mark is a function that may read and write all memory, keeps no pointer and
-// always returns: no access moves across it, and it is never removed.
+// replaces by slots. To the optimiser a mark is a function that may read and write all memory (those of units that
+// only --units can ask for: memory that nobody else sees), keeps no pointer, always returns, and may not be merged with
+// another: no access moves across it, and it is never removed.
 #pragma once
 
 #include <llvm/IR/InstrTypes.h>
@@ -8,10 +9,12 @@
 
 namespace cleave {
 
-inline constexpr const char* kUnitBeginMark = "__cleave_mark_unit_begin";  // (ptr object or null), !cleave.unit
-inline constexpr const char* kUnitEndMark = "__cleave_mark_unit_end";      // (), !cleave.unit, absent: innermost
-inline constexpr const char* kUnitMetadata = "cleave.unit";    // {name, i32 source, DISubprogram or null, class or null}
+inline constexpr const char* kUnitBeginMark = "__cleave_mark_unit_begin";  // (i32 unit, ptr object or null)
+inline constexpr const char* kUnitEndMark = "__cleave_mark_unit_end";      // (i32 unit, or -1: the innermost)
+// Named metadata, one node a unit: {name, i32 source, DISubprogram or null, class or null}.
+inline constexpr const char* kUnitList = "cleave.units";
 inline constexpr const char* kPlaceMetadata = "cleave.place";  // {variable, type, class or null, i64 offset}
+inline constexpr const char* kSourcePlaceMetadata = "cleave.place.source";  // the same, for what a copy reads
 inline constexpr const char* kSlotMetadata = "cleave.slot";    // {i32 segment, i32 first slot} of the module's tables
 inline constexpr const char* kDoneFlag = "cleave.instrumented";
 

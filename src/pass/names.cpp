@@ -2,7 +2,9 @@
 
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/IntrinsicInst.h>
 
+#include "pass/debug_names.h"
 #include "pass/marks.h"
 
 namespace cleave {
@@ -20,22 +22,159 @@ AccessName from_metadata(const MDNode& node) {
   return name;
 }
 
+// Places of the two ends of a copy are kept apart.
+const char* metadata_kind(const Instruction& access, bool write) {
+  return isa<AnyMemTransferInst>(access) && !write ? kSourcePlaceMetadata : kPlaceMetadata;
+}
+
+StringRef kept(LLVMContext& context, const std::string& text) { return MDString::get(context, text)->getString(); }
+
 }  // namespace
 
-void Names::find(Module&) {}
+MDNode* place_metadata(LLVMContext& context, const AccessName& name) {
+  if (name.variable.empty() && name.object == nullptr) return nullptr;
+  Metadata* offset = ConstantAsMetadata::get(ConstantInt::get(Type::getInt64Ty(context), name.offset));
+  return MDNode::get(context, {MDString::get(context, name.variable), MDString::get(context, name.type),
+                               const_cast<DICompositeType*>(name.object), offset});
+}
+
+void Names::attach(Instruction& access, const Value* pointer, uint64_t bytes, bool write) {
+  std::optional<Place> place = places_->of(pointer);
+  if (!place) return;
+  FieldName field = field_name(*place, bytes);
+  MDNode* node = place_metadata(access.getContext(), {field.text, spelled(field.type), field.outer, field.outer_offset});
+  if (node == nullptr) return;
+  access.setMetadata(metadata_kind(access, write), node);
+  const DILocation* location = access.getDebugLoc().get();
+  if (location == nullptr) return;
+  auto [at, fresh] =
+      by_position_.try_emplace({location->getScope(), location->getLine(), location->getColumn(), write}, node);
+  if (!fresh && at->second != node) at->second = nullptr;  // several names in one place: no guess
+}
+
+void Names::attach_call(const CallBase& call) {
+  const Function* callee = call.getCalledFunction();
+  const DISubprogram* debug = callee != nullptr ? callee->getSubprogram() : nullptr;
+  const DILocation* location = call.getDebugLoc().get();
+  if (debug == nullptr || location == nullptr || !is_system(debug->getFile()) || call.arg_empty()) return;
+  const Value* object = call.getArgOperand(call.hasStructRetAttr() && call.arg_size() > 1 ? 1 : 0);
+  if (!object->getType()->isPointerTy()) return;
+  std::optional<Place> place = places_->of(object);
+  if (!place || is_system(location->getScope()->getSubprogram()->getFile())) return;
+  FieldName field = field_name(*place, 0);
+  if (field.text.empty()) return;
+  MDNode* node = place_metadata(call.getContext(), {field.text, spelled(field.type), field.outer, field.outer_offset});
+  auto [at, fresh] = by_call_.try_emplace({location->getScope(), location->getLine(), location->getColumn(), false}, node);
+  if (!fresh && at->second != node) at->second = nullptr;
+}
+
+// A field of the system library's own class, inlined into the user's code: what the user calls the object. Only an
+// atomic is known to lie in it by value.
+AccessName Names::by_caller(const Instruction& access, AccessName name) const {
+  const DILocation* location = access.getDebugLoc().get();
+  if (name.object == nullptr || !is_system(name.object->getFile())) return name;
+  while (location != nullptr && is_system(location->getScope()->getSubprogram()->getFile())) {
+    location = location->getInlinedAt();
+  }
+  if (location == nullptr) return name;
+  auto known = by_call_.find({location->getScope(), location->getLine(), location->getColumn(), false});
+  if (known == by_call_.end() || known->second == nullptr) return name;
+  AccessName caller = from_metadata(*known->second);
+  name.variable = caller.variable;
+  if (!name.object->getName().starts_with("atomic<") && !name.object->getName().starts_with("__atomic_")) return name;
+  name.type = caller.type;
+  name.object = caller.object;
+  name.offset = caller.offset;
+  return name;
+}
+
+void Names::take_annotation(Instruction& call) {
+  auto& intrinsic = cast<IntrinsicInst>(call);
+  StringRef text;
+  if (getConstantStringInfo(intrinsic.getArgOperand(1), text) && text.starts_with("cleave.")) {
+    if (std::optional<Place> place = places_->of(intrinsic.getArgOperand(0))) {
+      FieldName name = field_name(*place, 0);
+      if (name.owner != nullptr) annotations.push_back({name.owner, name.owner_offset, text.str()});
+    }
+    intrinsic.replaceAllUsesWith(intrinsic.getArgOperand(0));
+    intrinsic.eraseFromParent();
+  }
+}
+
+void Names::find(Module& module) {
+  places_ = std::make_shared<Places>(module);
+  by_position_.clear();
+  by_call_.clear();
+  const DataLayout& layout = module.getDataLayout();
+  std::vector<Instruction*> field_annotations;
+  for (Function& function : module) {
+    for (BasicBlock& block : function) {
+      for (Instruction& instruction : block) {
+        if (auto* load = dyn_cast<LoadInst>(&instruction)) {
+          attach(*load, load->getPointerOperand(), layout.getTypeStoreSize(load->getType()), false);
+        } else if (auto* store = dyn_cast<StoreInst>(&instruction)) {
+          attach(*store, store->getPointerOperand(), layout.getTypeStoreSize(store->getValueOperand()->getType()), true);
+        } else if (isa<AtomicRMWInst>(instruction) || isa<AtomicCmpXchgInst>(instruction)) {
+          attach(instruction, instruction.getOperand(0), layout.getTypeStoreSize(instruction.getOperand(1)->getType()), true);
+        } else if (auto* memory = dyn_cast<AnyMemIntrinsic>(&instruction)) {
+          attach(*memory, memory->getRawDest(), 0, true);
+          if (auto* copy = dyn_cast<AnyMemTransferInst>(memory)) attach(*copy, copy->getRawSource(), 0, false);
+        } else if (auto* call = dyn_cast<IntrinsicInst>(&instruction);
+                   call != nullptr && call->getIntrinsicID() == Intrinsic::ptr_annotation) {
+          field_annotations.push_back(call);
+        } else if (auto* called = dyn_cast<CallBase>(&instruction)) {
+          attach_call(*called);
+        }
+      }
+    }
+  }
+  for (Instruction* call : field_annotations) take_annotation(*call);
+}
+
+AccessName Names::part(LLVMContext& context, AccessName whole, uint64_t offset, uint64_t bytes) {
+  if (whole.object == nullptr) return whole;
+  whole.offset += offset;
+  if (whole.offset >= whole.object->getSizeInBits() / 8) return whole;
+  FieldName name = field_name({whole.object, whole.offset, ""}, bytes);
+  whole.variable = kept(context, name.text);
+  whole.type = kept(context, spelled(name.type));
+  return whole;
+}
+
+AccessName Names::by_tag(const Instruction& access) const {
+  // A struct-path tag {base type, access type, offset} names class and offset.
+  const MDNode* tag = access.getMetadata(LLVMContext::MD_tbaa);
+  if (places_ == nullptr || tag == nullptr || tag->getNumOperands() < 3 || tag->getOperand(0) == tag->getOperand(1)) return {};
+  const auto* base = dyn_cast_or_null<MDNode>(tag->getOperand(0));
+  if (base == nullptr || base->getNumOperands() == 0) return {};
+  const auto* text = dyn_cast_or_null<MDString>(base->getOperand(0));
+  const auto* offset = mdconst::dyn_extract<ConstantInt>(tag->getOperand(2));
+  const DICompositeType* type = text != nullptr ? places_->class_named(text->getString()) : nullptr;
+  if (type == nullptr || offset == nullptr) return {};
+  return part(access.getContext(), {{}, {}, type, 0}, offset->getZExtValue(), 0);
+}
 
 AccessName Names::of(const Instruction& access, const Value* pointer, bool write) const {
-  if (const MDNode* node = access.getMetadata(kPlaceMetadata)) return from_metadata(*node);
+  if (const MDNode* node = access.getMetadata(metadata_kind(access, write))) return by_caller(access, from_metadata(*node));
   if (const DILocation* location = access.getDebugLoc().get()) {
     auto known = by_position_.find({location->getScope(), location->getLine(), location->getColumn(), write});
-    if (known != by_position_.end() && known->second != nullptr) return from_metadata(*known->second);
+    if (known != by_position_.end() && known->second != nullptr) return by_caller(access, from_metadata(*known->second));
   }
-  if (const auto* variable = dyn_cast<GlobalVariable>(getUnderlyingObject(pointer))) {
-    SmallVector<DIGlobalVariableExpression*, 1> debug;
-    variable->getDebugInfo(debug);
-    if (!debug.empty()) return {debug[0]->getVariable()->getName(), {}, nullptr, 0};
+  if (AccessName name = by_tag(access); name.object != nullptr) return by_caller(access, name);
+  const auto* variable = dyn_cast<GlobalVariable>(getUnderlyingObject(pointer));
+  std::optional<Place> place = places_ != nullptr && variable != nullptr ? places_->of(variable) : std::nullopt;
+  if (!place) return {};
+  APInt offset(64, 0);
+  const Value* base =
+      pointer->stripAndAccumulateConstantOffsets(access.getModule()->getDataLayout(), offset, /*AllowNonInbounds=*/true);
+  place->offset = offset.getZExtValue();
+  // Indexed by something unknown: only an array of one kind of thing says what is there.
+  if (base != variable && (as_array(place->type) == nullptr || as_class(as_array(place->type)->getBaseType()) != nullptr)) {
+    return {};
   }
-  return {};
+  FieldName name = field_name(*place, 0);
+  LLVMContext& context = access.getContext();
+  return {kept(context, name.text), kept(context, spelled(name.type)), name.outer, name.outer_offset};
 }
 
 }  // namespace cleave

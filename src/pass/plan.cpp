@@ -7,6 +7,7 @@
 
 #include "abi/record.h"
 #include "pass/marks.h"
+#include "pass/outcomes.h"
 
 namespace cleave {
 
@@ -72,6 +73,7 @@ FunctionPlan Planner::plan() {
   }
   ++tables_.tables.coverage.functions;
   for (BasicBlock& block : function_) plan_block(block);
+  bound_outcomes(plan_);
   return std::move(plan_);
 }
 
@@ -81,8 +83,16 @@ void Planner::plan_block(BasicBlock& block) {
     add_slot(SlotKind::Enter, first).aux = tables_.function(function_);
     if (plan_.frame != nullptr) table_.slots.back().value = word(first, plan_.frame, whole_word());
   }
+  if (block.isEntryBlock()) {
+    for (Argument& argument : function_.args()) {
+      if (!argument.hasByValAttr()) continue;
+      uint64_t bytes = layout_.getTypeAllocSize(argument.getParamByValType());
+      Value* count = ConstantInt::get(Type::getInt64Ty(function_.getContext()), bytes);
+      plan_range(first, first, {true, &argument, {RangeLength::Bytes, count, nullptr, nullptr}});
+    }
+  }
   if (LandingPadInst* pad = block.getLandingPadInst()) {
-    plan_.actions.push_back({Action::AfterCall, pad->getNextNode(), {}, nullptr, nullptr});
+    plan_.actions.push_back({Action::AfterCall, pad->getNextNode(), {}});
     plan_landing(*pad, *pad->getNextNode());
   } else if (BasicBlock* caller = block.getSinglePredecessor()) {
     // prepare() has given every invoke a normal successor of its own.
@@ -105,15 +115,15 @@ void Planner::plan_instruction(Instruction& instruction) {
     if (leave_out(*load, load->getPointerOperand())) return;
     if (!load->isAtomic()) return plan_access(*load, load->getPointerOperand(), load, false);
     ++coverage.atomics;
-    return plan_hook(Action::Atomic, *load, static_cast<unsigned>(layout_.getTypeStoreSize(load->getType())), nullptr,
-                     nullptr, names_.of(*load, load->getPointerOperand(), false));
+    return plan_hook(Action::Atomic, *load, static_cast<unsigned>(layout_.getTypeStoreSize(load->getType())),
+                     names_.of(*load, load->getPointerOperand(), false));
   }
   if (auto* store = dyn_cast<StoreInst>(&instruction)) {
     if (leave_out(*store, store->getPointerOperand())) return;
     if (!store->isAtomic()) return plan_access(*store, store->getPointerOperand(), store->getValueOperand(), true);
     ++coverage.atomics;
     Type* type = store->getValueOperand()->getType();
-    return plan_hook(Action::Atomic, *store, static_cast<unsigned>(layout_.getTypeStoreSize(type)), nullptr, nullptr,
+    return plan_hook(Action::Atomic, *store, static_cast<unsigned>(layout_.getTypeStoreSize(type)),
                      names_.of(*store, store->getPointerOperand(), true));
   }
   if (isa<AtomicRMWInst>(instruction) || isa<AtomicCmpXchgInst>(instruction)) {
@@ -121,7 +131,7 @@ void Planner::plan_instruction(Instruction& instruction) {
     if (leave_out(instruction, pointer)) return;
     ++coverage.atomics;
     Type* type = instruction.getOperand(1)->getType();
-    return plan_hook(Action::Atomic, instruction, static_cast<unsigned>(layout_.getTypeStoreSize(type)), nullptr, nullptr,
+    return plan_hook(Action::Atomic, instruction, static_cast<unsigned>(layout_.getTypeStoreSize(type)),
                      names_.of(instruction, pointer, true));
   }
   if (auto* fence = dyn_cast<FenceInst>(&instruction)) {
@@ -169,8 +179,7 @@ void Planner::plan_access(Instruction& access, Value* pointer, Value* value, boo
   Operand first;
   uint32_t first_slot = 0;
   for (const Piece& piece : *pieces) {
-    AccessName part = name;
-    part.offset += piece.offset;
+    AccessName part = piece.offset == 0 ? name : Names::part(function_.getContext(), name, piece.offset, piece.width);
     Slot& slot = add_slot(write ? SlotKind::Write : SlotKind::Read, access, access, part);
     size_t number = table_.slots.size() - 1;
     slot.width = static_cast<uint8_t>(piece.width);
@@ -213,7 +222,7 @@ void Planner::close() {
   segment_.index = static_cast<uint32_t>(tables_.tables.segments.size());
   table_.words = static_cast<uint16_t>(segment_.words.size());
   tables_.tables.segments.push_back(std::move(table_));
-  plan_.actions.push_back({Action::Segment, segment_.first, std::move(segment_), nullptr, nullptr});
+  plan_.actions.push_back({Action::Segment, segment_.first, std::move(segment_)});
 }
 
 Slot& Planner::add_slot(SlotKind kind, Instruction& at, Instruction& anchor, const AccessName& name) {
@@ -260,8 +269,7 @@ Operand Planner::address_of(Instruction& access, Value* pointer) {
   return {Source::Word, static_cast<uint32_t>(segment_.words.size() - 1), 0};
 }
 
-void Planner::plan_hook(Action::Kind kind, Instruction& at, unsigned width, Value* address, Value* bytes,
-                        const AccessName& name) {
+void Planner::plan_hook(Action::Kind kind, Instruction& at, unsigned width, const AccessName& name) {
   close();
   Slot& slot = add_slot(SlotKind::Hook, at, at, name);
   slot.width = static_cast<uint8_t>(std::min(width, 8u));
@@ -270,14 +278,15 @@ void Planner::plan_hook(Action::Kind kind, Instruction& at, unsigned width, Valu
   Action& action = plan_.actions.back();
   action.kind = kind;
   action.at = &at;
-  action.address = address;
-  action.bytes = bytes;
 }
 
 void Planner::plan_mark(CallBase& call) {
   bool begins = is_unit_begin(call);
   uint32_t unit = kNoIndex;
-  if (const MDNode* node = call.getMetadata(kUnitMetadata)) {
+  const auto* number = dyn_cast<ConstantInt>(call.getArgOperand(0));
+  const NamedMDNode* list = function_.getParent()->getNamedMetadata(kUnitList);
+  if (list != nullptr && number != nullptr && number->getZExtValue() < list->getNumOperands()) {
+    const MDNode* node = list->getOperand(static_cast<unsigned>(number->getZExtValue()));
     auto source = mdconst::extract<ConstantInt>(node->getOperand(1))->getZExtValue();
     auto* debug = dyn_cast_or_null<DISubprogram>(node->getOperand(2));
     unit = tables_.unit(cast<MDString>(node->getOperand(0))->getString().str(), static_cast<uint32_t>(source),
@@ -287,7 +296,7 @@ void Planner::plan_mark(CallBase& call) {
   Slot& slot = add_slot(begins ? SlotKind::UnitBegin : SlotKind::UnitEnd, call);
   slot.aux = unit;
   if (!begins) return;
-  Value* object = call.getArgOperand(0);
+  Value* object = call.getArgOperand(1);
   if (!isa<Constant>(object)) table_.slots.back().value = word(call, object, whole_word());
 }
 
@@ -299,7 +308,8 @@ void Planner::plan_call(CallBase& call) {
     if (!call.isTerminator()) plan_result(call, *call.getNextNode());
     return;
   }
-  if (plan_range(call) || isa<IntrinsicInst>(call)) return;
+  if (plan_range_call(call) || isa<IntrinsicInst>(call)) return;
+  plan_by_value(call);
   if (call.isMustTailCall() && has_frame_) add_slot(SlotKind::Exit, call);
   add_slot(SlotKind::Call, call);
   if (const Function* callee = called_function(call)) {
@@ -314,7 +324,7 @@ void Planner::plan_call(CallBase& call) {
 
 void Planner::plan_returned(CallBase& call, Instruction& anchor) {
   if (isa<UnreachableInst>(anchor)) return;
-  plan_.actions.push_back({Action::AfterCall, &anchor, {}, nullptr, nullptr});
+  plan_.actions.push_back({Action::AfterCall, &anchor, {}});
   if (call.hasFnAttr(Attribute::ReturnsTwice)) plan_landing(call, anchor);
   const Function* callee = called_function(call);
   if (callee == nullptr || callee->isDeclaration()) plan_result(call, anchor);
@@ -338,7 +348,7 @@ void Planner::plan_terminator(Instruction& terminator) {
     }
     close();
     ++tables_.tables.coverage.branches;
-    plan_.actions.push_back({Action::Branch, branch, {}, nullptr, nullptr});
+    plan_.actions.push_back({Action::Branch, branch, {}});
     return;
   }
   if (isa<SwitchInst>(terminator) || isa<IndirectBrInst>(terminator)) {
@@ -354,30 +364,41 @@ void Planner::plan_terminator(Instruction& terminator) {
     if (before != nullptr && before->isMustTailCall()) return;
     if (has_frame_ && isa<ReturnInst>(terminator)) add_slot(SlotKind::Exit, terminator);
     close();
-    plan_.actions.push_back({Action::Leave, &terminator, {}, nullptr, nullptr});
+    plan_.actions.push_back({Action::Leave, &terminator, {}});
   }
 }
 
-bool Planner::plan_range(CallBase& call) {
-  auto* memory = dyn_cast<AnyMemIntrinsic>(&call);
-  if (memory == nullptr) return false;
-  Value* destination = memory->getRawDest();
-  auto shared = [&](Value* pointer) {
-    return pointer->getType()->getPointerAddressSpace() == 0 && !privacy_.is_private(pointer);
-  };
-  if (auto* transfer = dyn_cast<AnyMemTransferInst>(memory)) {
-    Value* source = transfer->getRawSource();
-    if (shared(source) && !is_constant_memory(source)) {
-      ++tables_.tables.coverage.ranges;
-      plan_hook(Action::RangeBefore, call, 0, source, memory->getLength(), names_.of(call, source, false));
-    }
-  }
-  if (shared(destination)) {
-    ++tables_.tables.coverage.ranges;
-    plan_hook(Action::RangeAfter, call, 0, destination, memory->getLength(), names_.of(call, destination, true));
+void Planner::plan_range(Instruction& at, Instruction& anchor, const Range& range) {
+  if (range.address->getType()->getPointerAddressSpace() != 0 || privacy_.is_private(range.address)) return;
+  if (!range.write && is_constant_memory(range.address)) return;
+  ++tables_.tables.coverage.ranges;
+  plan_hook(Action::RangeHook, at, 0, names_.of(at, range.address, range.write));
+  plan_.actions.back().at = &anchor;
+  plan_.actions.back().range = range;
+}
+
+bool Planner::plan_range_call(CallBase& call) {
+  std::vector<Range> ranges = ranges_of(call);
+  if (ranges.empty()) return false;
+  for (const Range& range : ranges) {
+    if (!range.write) plan_range(call, call, range);
   }
   close();
+  Instruction& next = *call.getNextNode();
+  for (const Range& range : ranges) {
+    if (range.write) plan_range(call, next, range);
+  }
+  if (!isa<IntrinsicInst>(call)) plan_result(call, next);
   return true;
+}
+
+// An argument passed by value is copied where no instruction shows it.
+void Planner::plan_by_value(CallBase& call) {
+  for (unsigned i = 0; i < call.arg_size(); ++i) {
+    if (!call.isByValArgument(i)) continue;
+    Value* bytes = ConstantInt::get(Type::getInt64Ty(call.getContext()), layout_.getTypeAllocSize(call.getParamByValType(i)));
+    plan_range(call, call, {false, call.getArgOperand(i), {RangeLength::Bytes, bytes, nullptr, nullptr}});
+  }
 }
 
 }  // namespace cleave

@@ -14,6 +14,7 @@
 #include "pass/names.h"
 #include "pass/pieces.h"
 #include "pass/privacy.h"
+#include "pass/ranges.h"
 #include "pass/tables.h"
 
 namespace cleave {
@@ -33,13 +34,13 @@ struct PlannedSegment {
 };
 
 struct Action {
-  // AfterCall stands before its instruction, where control is back from a call; Leave before a return. The hooks stand
-  // around theirs.
-  enum Kind { Segment, Atomic, Fence, RangeBefore, RangeAfter, AfterCall, Branch, Leave } kind;
+  // Atomic and Fence stand around their instruction, the others before theirs: AfterCall where control is back from a
+  // call, Leave before a return.
+  enum Kind { Segment, Atomic, Fence, RangeHook, AfterCall, Branch, Leave } kind;
   llvm::Instruction* at = nullptr;
-  PlannedSegment segment;         // Segment: all of it; hooks: its index
-  llvm::Value* address = nullptr; // ranges
-  llvm::Value* bytes = nullptr;
+  PlannedSegment segment;          // Segment: all of it; hooks: its index
+  std::optional<Range> range = {}; // RangeHook
+  bool may_fill = true;            // Branch: its outcome may be the fifteenth (outcomes.h)
 };
 
 struct FunctionPlan {
@@ -62,9 +63,10 @@ class Planner {
   void plan_result(llvm::CallBase& call, llvm::Instruction& anchor);
   void plan_returned(llvm::CallBase& call, llvm::Instruction& anchor);
   void plan_terminator(llvm::Instruction& terminator);
-  void plan_hook(Action::Kind kind, llvm::Instruction& at, unsigned width, llvm::Value* address = nullptr,
-                 llvm::Value* bytes = nullptr, const AccessName& name = {});
-  bool plan_range(llvm::CallBase& call);
+  void plan_hook(Action::Kind kind, llvm::Instruction& at, unsigned width, const AccessName& name = {});
+  void plan_range(llvm::Instruction& at, llvm::Instruction& anchor, const Range& range);
+  bool plan_range_call(llvm::CallBase& call);
+  void plan_by_value(llvm::CallBase& call);
   void plan_landing(llvm::Instruction& at, llvm::Instruction& anchor);
 
   // `at` gives the site, `anchor` the place.

@@ -6,6 +6,8 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
+#include "pass/marks.h"
+
 namespace cleave {
 
 using namespace llvm;
@@ -39,7 +41,7 @@ void split_invoke_edges(Function& function) {
 }
 
 // All loads before all stores, so memmove is right too. Pieces are at most eight bytes and named like the copy.
-void expand(AnyMemIntrinsic& memory, uint64_t bytes) {
+void expand(AnyMemIntrinsic& memory, uint64_t bytes, const Names& names) {
   IRBuilder<> builder(&memory);
   builder.SetCurrentDebugLocation(memory.getDebugLoc());
   auto* transfer = dyn_cast<AnyMemTransferInst>(&memory);
@@ -58,24 +60,34 @@ void expand(AnyMemIntrinsic& memory, uint64_t bytes) {
   auto part_at = [&](Value* pointer, uint64_t offset) {
     return offset == 0 ? pointer : builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), pointer, offset);
   };
+  LLVMContext& context = memory.getContext();
+  auto name_it = [&](Instruction* access, const AccessName& whole, const Part& part) {
+    access->setMetadata(kPlaceMetadata, place_metadata(context, Names::part(context, whole, part.offset, part.width)));
+  };
+  AccessName source = transfer != nullptr ? names.of(memory, transfer->getRawSource(), false) : AccessName{};
   for (Part& part : parts) {
     if (transfer != nullptr) {
-      part.value = builder.CreateAlignedLoad(builder.getIntNTy(part.width * 8), part_at(transfer->getRawSource(), part.offset),
-                                             commonAlignment(transfer->getSourceAlign().valueOrOne(), part.offset));
+      LoadInst* load =
+          builder.CreateAlignedLoad(builder.getIntNTy(part.width * 8), part_at(transfer->getRawSource(), part.offset),
+                                    commonAlignment(transfer->getSourceAlign().valueOrOne(), part.offset));
+      name_it(load, source, part);
+      part.value = load;
     } else {
       Value* byte = cast<AnyMemSetInst>(memory).getValue();
       Value* ones = ConstantInt::get(builder.getIntNTy(part.width * 8), APInt::getSplat(part.width * 8, APInt(8, 1)));
       part.value = builder.CreateMul(builder.CreateZExt(byte, ones->getType()), ones);
     }
   }
+  AccessName target = names.of(memory, memory.getRawDest(), true);
   for (const Part& part : parts) {
-    builder.CreateAlignedStore(part.value, part_at(memory.getRawDest(), part.offset),
-                               commonAlignment(memory.getDestAlign().valueOrOne(), part.offset));
+    name_it(builder.CreateAlignedStore(part.value, part_at(memory.getRawDest(), part.offset),
+                                       commonAlignment(memory.getDestAlign().valueOrOne(), part.offset)),
+            target, part);
   }
   memory.eraseFromParent();
 }
 
-void expand_small_memory(Function& function) {
+void expand_small_memory(Function& function, const Names& names) {
   SmallVector<std::pair<AnyMemIntrinsic*, uint64_t>, 8> small;
   for (BasicBlock& block : function) {
     for (Instruction& instruction : block) {
@@ -88,15 +100,15 @@ void expand_small_memory(Function& function) {
       if (length != nullptr && length->getValue().ule(kLargestInline)) small.push_back({memory, length->getZExtValue()});
     }
   }
-  for (auto [memory, bytes] : small) expand(*memory, bytes);
+  for (auto [memory, bytes] : small) expand(*memory, bytes, names);
 }
 
 }  // namespace
 
-void prepare(Function& function) {
+void prepare(Function& function, const Names& names) {
   hoist_allocas(function);
   split_invoke_edges(function);
-  expand_small_memory(function);
+  expand_small_memory(function, names);
 }
 
 }  // namespace cleave

@@ -74,7 +74,9 @@ bool Privacy::is_private(const Value* pointer) {
 }
 
 bool is_constant_memory(const Value* pointer) {
-  const auto* variable = dyn_cast<GlobalVariable>(getUnderlyingObject(pointer));
+  const Value* object = getUnderlyingObject(pointer);
+  if (const auto* table = dyn_cast<LoadInst>(object)) return is_vtable_access(*table);  // an entry of it
+  const auto* variable = dyn_cast<GlobalVariable>(object);
   return variable != nullptr && variable->isConstant();
 }
 

@@ -1,0 +1,237 @@
+#include "pass/units.h"
+
+#include <llvm/ADT/SCCIterator.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/BinaryFormat/Dwarf.h>
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Transforms/Utils/EscapeEnumerator.h>
+
+#include <map>
+
+#include "pass/debug_names.h"
+#include "pass/marks.h"
+#include "pass/tables.h"
+#include "pass/weight.h"
+
+namespace cleave {
+
+using namespace llvm;
+
+namespace {
+
+// The numbers of UnitSource in trace/trace.h, which is the tool's and too large to see from here.
+enum Source : uint32_t { Annotated = 0, Method = 1, StructFunction = 2, PlainFunction = 3, NotAtomic = 4, UnitFor = 5 };
+
+struct Unit {
+  Source source;
+  Value* object = nullptr;
+  const DICompositeType* type = nullptr;
+};
+
+class UnitMarker {
+ public:
+  explicit UnitMarker(Module& module) : module_(module), context_(module.getContext()), weights_(module) {
+    Type* number = Type::getInt32Ty(context_);
+    begin_ = declare(kUnitBeginMark, {number, PointerType::get(context_, 0)});
+    end_ = declare(kUnitEndMark, {number});
+    read_annotations();
+  }
+
+  void run() {
+    mark_annotated_stretches();
+    std::vector<std::pair<Function*, Unit>> units;
+    for (Function& function : module_) {
+      if (std::optional<Unit> unit = unit_of(function)) units.push_back({&function, *unit});
+    }
+    for (auto& [function, unit] : units) mark(*function, unit);
+  }
+
+ private:
+  FunctionCallee declare(const char* name, ArrayRef<Type*> parameters) {
+    FunctionCallee callee =
+        module_.getOrInsertFunction(name, FunctionType::get(Type::getVoidTy(context_), parameters, false));
+    auto* function = cast<Function>(callee.getCallee());
+    function->addFnAttr(Attribute::NoUnwind);
+    function->addFnAttr(Attribute::WillReturn);
+    function->addFnAttr(Attribute::NoMerge);
+    if (parameters.size() > 1) function->addParamAttr(1, Attribute::NoCapture);
+    return callee;
+  }
+
+  CallInst* call(IRBuilder<>& builder, FunctionCallee mark, Source source, ArrayRef<Value*> arguments) {
+    CallInst* made = builder.CreateCall(mark, arguments);
+    made->addFnAttr(Attribute::NoMerge);
+    if (source == PlainFunction) made->setMemoryEffects(MemoryEffects::inaccessibleMemOnly());
+    return made;
+  }
+
+  // @llvm.global.annotations: {function, text, file, line, arguments} each.
+  void read_annotations() {
+    const GlobalVariable* all = module_.getNamedGlobal("llvm.global.annotations");
+    const auto* list = all != nullptr ? dyn_cast<ConstantArray>(all->getInitializer()) : nullptr;
+    if (list == nullptr) return;
+    for (const Use& entry : list->operands()) {
+      const auto* record = dyn_cast<ConstantStruct>(entry.get());
+      if (record == nullptr || record->getNumOperands() < 2) continue;
+      auto* function = dyn_cast<Function>(record->getOperand(0)->stripPointerCasts());
+      StringRef text;
+      if (function == nullptr || !getConstantStringInfo(record->getOperand(1), text)) continue;
+      if (text == "cleave.atomic") annotated_[function] = Annotated;
+      if (text == "cleave.not_atomic") annotated_[function] = NotAtomic;
+    }
+  }
+
+  // CLEAVE_UNITFOR: an annotated parameter is annotated where it is put into its local variable.
+  static Value* unitfor_parameter(Function& function) {
+    for (Instruction& instruction : instructions_of(function)) {
+      auto* call = dyn_cast<IntrinsicInst>(&instruction);
+      StringRef text;
+      if (call == nullptr || call->getIntrinsicID() != Intrinsic::var_annotation) continue;
+      if (!getConstantStringInfo(call->getArgOperand(1), text) || text != "cleave.unitfor") continue;
+      for (User* user : call->getArgOperand(0)->stripPointerCasts()->users()) {
+        auto* store = dyn_cast<StoreInst>(user);
+        if (store != nullptr && isa<Argument>(store->getValueOperand())) return store->getValueOperand();
+      }
+    }
+    return nullptr;
+  }
+
+  static iterator_range<BasicBlock::iterator> instructions_of(Function& function) {
+    BasicBlock& entry = function.getEntryBlock();
+    return make_range(entry.begin(), entry.end());
+  }
+
+  static Argument* first_parameter(Function& function) {
+    for (Argument& argument : function.args()) {
+      if (argument.hasStructRetAttr()) continue;
+      return argument.getType()->isPointerTy() && !argument.hasByValAttr() ? &argument : nullptr;
+    }
+    return nullptr;
+  }
+
+  static const DICompositeType* class_of_parameter(const Function& function, const Value* value) {
+    const DISubprogram* debug = function.getSubprogram();
+    unsigned number = cast<Argument>(value)->getArgNo();
+    if (function.arg_size() > 0 && function.getArg(0)->hasStructRetAttr()) --number;
+    DITypeRefArray types = debug->getType() != nullptr ? debug->getType()->getTypeArray() : nullptr;
+    return number + 1 < types.size() ? as_class(pointee(types[number + 1])) : nullptr;
+  }
+
+  std::optional<Unit> unit_of(Function& function) {
+    const DISubprogram* debug = function.getSubprogram();
+    if (function.isDeclaration() || function.hasAvailableExternallyLinkage() || debug == nullptr) return std::nullopt;
+    if (function.hasFnAttribute(Attribute::Naked) || function.isPresplitCoroutine()) return std::nullopt;
+    const DISubprogram* declaration = debug->getDeclaration() ? debug->getDeclaration() : debug;
+    const auto* owner = dyn_cast_or_null<DICompositeType>(declaration->getScope());
+    bool has_this = owner != nullptr && is_instance_method(declaration);
+    auto asked = annotated_.find(&function);
+    if (asked != annotated_.end()) {
+      if (has_this) return Unit{asked->second, first_parameter(function), owner};
+      Argument* first = first_parameter(function);
+      const DICompositeType* type = first != nullptr ? class_of_parameter(function, first) : nullptr;
+      return Unit{asked->second, type != nullptr ? first : nullptr, type};
+    }
+    if (Value* parameter = unitfor_parameter(function)) {
+      return Unit{UnitFor, parameter, class_of_parameter(function, parameter)};
+    }
+    if (is_system(debug->getFile()) || debug->isArtificial() || weights_.of(function) < 2) return std::nullopt;
+    if (function.getName() == "main") return std::nullopt;
+    if (owner == nullptr) return unit_of_plain(function, *debug);
+    StringRef name = declaration->getName();
+    if (name.starts_with("~") || name.split('<').first == owner->getName().split('<').first) return std::nullopt;
+    bool is_lambda = owner->getName().empty();
+    if (is_lambda || !is_visible(declaration, owner)) return Unit{PlainFunction, has_this ? first_parameter(function) : nullptr, owner};
+    return Unit{Method, has_this ? first_parameter(function) : nullptr, owner};
+  }
+
+  std::optional<Unit> unit_of_plain(Function& function, const DISubprogram& debug) {
+    Argument* first = first_parameter(function);
+    const DICompositeType* type = first != nullptr ? class_of_parameter(function, first) : nullptr;
+    if (!isCPlusPlus(static_cast<dwarf::SourceLanguage>(debug.getUnit()->getSourceLanguage())) && type != nullptr) {
+      return Unit{StructFunction, first, type};
+    }
+    return Unit{PlainFunction, nullptr, nullptr};
+  }
+
+  static bool isCPlusPlus(dwarf::SourceLanguage language) { return dwarf::isCPlusPlus(language); }
+
+  static bool is_instance_method(const DISubprogram* declaration) {
+    if (declaration->getType() == nullptr) return false;
+    DITypeRefArray types = declaration->getType()->getTypeArray();
+    return types.size() > 1 && types[1] != nullptr && (types[1]->getFlags() & DINode::FlagObjectPointer);
+  }
+
+  static bool is_visible(const DISubprogram* declaration, const DICompositeType* owner) {
+    switch (declaration->getFlags() & DINode::FlagAccessibility) {
+      case DINode::FlagPublic:
+      case DINode::FlagProtected: return true;
+      case DINode::FlagPrivate: return false;
+      default: return owner->getTag() != dwarf::DW_TAG_class_type;
+    }
+  }
+
+  // The unit's number as an operand.
+  Value* describe(StringRef name, Source source, const DISubprogram* function, const DICompositeType* type) {
+    Type* number = Type::getInt32Ty(context_);
+    NamedMDNode* list = module_.getOrInsertNamedMetadata(kUnitList);
+    list->addOperand(MDNode::get(context_, {MDString::get(context_, name),
+                                            ConstantAsMetadata::get(ConstantInt::get(number, source)),
+                                            const_cast<DISubprogram*>(function), const_cast<DICompositeType*>(type)}));
+    return ConstantInt::get(number, list->getNumOperands() - 1);
+  }
+
+  void mark(Function& function, const Unit& unit) {
+    const DISubprogram* debug = function.getSubprogram();
+    Value* number = describe(qualified_name(debug), unit.source, debug, unit.type);
+    BasicBlock& entry = function.getEntryBlock();
+    IRBuilder<> builder(&*entry.getFirstNonPHIOrDbgOrAlloca());
+    auto* here = DILocation::get(context_, debug->getScopeLine(), 0, const_cast<DISubprogram*>(debug));
+    builder.SetCurrentDebugLocation(here);
+    Value* object = unit.object != nullptr ? unit.object : ConstantPointerNull::get(PointerType::get(context_, 0));
+    call(builder, begin_, unit.source, {number, object});
+    EscapeEnumerator ways_out(function, "cleave.unit.end", !function.doesNotThrow());
+    while (IRBuilder<>* at = ways_out.Next()) {
+      CallInst* end = call(*at, end_, unit.source, {number});
+      if (!end->getDebugLoc()) end->setDebugLoc(here);
+    }
+  }
+
+  void mark_annotated_stretches() {
+    replace_calls("__cleave_annotation_begin", [&](CallInst& old, IRBuilder<>& builder) {
+      StringRef name;
+      if (!getConstantStringInfo(old.getArgOperand(0), name)) name = "unit";
+      Value* number = describe(name, Annotated, old.getFunction()->getSubprogram(), nullptr);
+      call(builder, begin_, Annotated, {number, ConstantPointerNull::get(PointerType::get(context_, 0))});
+    });
+    replace_calls("__cleave_annotation_end", [&](CallInst&, IRBuilder<>& builder) {
+      call(builder, end_, Annotated, {builder.getInt32(UINT32_MAX)});
+    });
+  }
+
+  template <typename Replace>
+  void replace_calls(StringRef name, Replace replace) {
+    Function* function = module_.getFunction(name);
+    if (function == nullptr) return;
+    for (User* user : make_early_inc_range(function->users())) {
+      auto* call = dyn_cast<CallInst>(user);
+      if (call == nullptr || call->getCalledOperand() != function) continue;
+      IRBuilder<> builder(call);
+      replace(*call, builder);
+      call->eraseFromParent();
+    }
+  }
+
+  Module& module_;
+  LLVMContext& context_;
+  Weights weights_;
+  FunctionCallee begin_, end_;
+  std::map<const Function*, Source> annotated_;
+};
+
+}  // namespace
+
+void mark_units(Module& module) { UnitMarker(module).run(); }
+
+}  // namespace cleave

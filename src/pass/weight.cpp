@@ -1,0 +1,61 @@
+#include "pass/weight.h"
+
+#include <llvm/ADT/SCCIterator.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+namespace cleave {
+
+using namespace llvm;
+
+namespace {
+
+bool is_local(const Value* pointer) { return isa<AllocaInst>(getUnderlyingObject(pointer)); }
+
+bool has_loop(const Function& function) {
+  for (auto component = scc_begin(&function); !component.isAtEnd(); ++component) {
+    if (component.hasCycle()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+unsigned Weights::of_instruction(const Instruction& instruction) {
+  if (const auto* load = dyn_cast<LoadInst>(&instruction)) return is_local(load->getPointerOperand()) ? 0 : 1;
+  if (const auto* store = dyn_cast<StoreInst>(&instruction)) return is_local(store->getPointerOperand()) ? 0 : 1;
+  if (isa<AtomicRMWInst>(instruction) || isa<AtomicCmpXchgInst>(instruction)) return 1;
+  const auto* call = dyn_cast<CallBase>(&instruction);
+  if (call == nullptr) return 0;
+  if (isa<AnyMemIntrinsic>(call)) return 2;
+  if (isa<IntrinsicInst>(call)) return 0;
+  const Function* callee = call->getCalledFunction();
+  return callee != nullptr ? of(*callee) : 2;
+}
+
+unsigned Weights::measure(const Function& function) {
+  if (function.doesNotAccessMemory()) return 0;
+  if (function.isDeclaration() || !function.hasExactDefinition()) {
+    // Of an inline function every definition is the same program text.
+    if (function.isDeclaration() || !function.hasLinkOnceODRLinkage()) return 2;
+  }
+  unsigned weight = 0;
+  for (const Instruction& instruction : instructions(function)) {
+    weight += of_instruction(instruction);
+    if (weight >= 2) return 2;
+  }
+  return weight != 0 && has_loop(function) ? 2 : weight;
+}
+
+unsigned Weights::of(const Function& function) {
+  auto [at, fresh] = known_.try_emplace(&function, 2);  // while it is being measured: calls itself
+  if (!fresh) return at->second;
+  unsigned weight = measure(function);
+  known_[&function] = weight;
+  return weight;
+}
+
+}  // namespace cleave

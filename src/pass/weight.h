@@ -1,0 +1,21 @@
+// How much a call of a function can do to shared memory: nothing, one access, or more.
+#pragma once
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/IR/Module.h>
+
+namespace cleave {
+
+class Weights {
+ public:
+  explicit Weights(const llvm::Module&) {}
+  // 0, 1, or 2 for anything more. Unoptimised code: what is in a local variable does not count.
+  unsigned of(const llvm::Function& function);
+
+ private:
+  unsigned measure(const llvm::Function& function);
+  unsigned of_instruction(const llvm::Instruction& instruction);
+  llvm::DenseMap<const llvm::Function*, unsigned> known_;
+};
+
+}  // namespace cleave
