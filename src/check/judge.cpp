@@ -94,6 +94,42 @@ struct Judge::State {
     return proof;
   }
 
+  // The execution is non-atomic; is it so by the two units of the triple, or only together with others? Asked
+  // again with these two as the only units: all other events may stand where they like, in the order of their
+  // threads.
+  void attribute(const EventTriple& triple, const Projection& all, Proof& proof) const {
+    std::vector<UnitSpan> two;
+    for (EventIndex index : {triple.first, triple.remote}) {
+      const Block& block = blocks->block(blocks->of(index));
+      two.push_back({block.thread, block.first, block.last, block.name});
+    }
+    if (two[1].first < two[0].first) std::swap(two[0], two[1]);
+    const Blocks pair(trace, two, kNone<UnitNameId>);
+    const std::optional<Projection> projection =
+        project({trace, memory, pair, triple, options.final_writes}, kMostSteps);
+    SearchOutcome outcome = SearchOutcome::OutOfBudget;
+    if (projection) {
+      const SearchResult result = search_all_orders(*projection, options.final_writes, options.budget);
+      outcome = result.outcome;
+      proof.states += result.states;
+    }
+    if (outcome == SearchOutcome::None) {
+      proof.name = "exact";
+      proof.why =
+          "Every order of the events in which these two units run without interruption was ruled out: none "
+          "gives these "
+          "values.";
+    } else {
+      proof.name = "exact-trace";
+      proof.why = fmt::format(
+          "No serial order of the {} units that depend on each other here gives these values; {}.",
+          all.steps.size(),
+          outcome == SearchOutcome::Found
+              ? "it takes more than the two units of this triple to show it"
+              : "whether the two units of this triple alone show it is not decided");
+    }
+  }
+
   std::vector<UnitSpan> spans_of(const Projection& projection, const std::vector<uint32_t>& order) const {
     std::vector<UnitSpan> spans;
     for (uint32_t number : order) {
@@ -147,11 +183,7 @@ Proof Judge::exact(const EventTriple& triple) {
       break;
     case SearchOutcome::None:
       proof.judgement = Judgement::NonAtomic;
-      proof.name = "exact";
-      proof.why = fmt::format(
-          "Every serial order of the {} units that depend on each other here was ruled out: none gives these "
-          "values.",
-          projection->steps.size());
+      state_->attribute(triple, *projection, proof);
       break;
     case SearchOutcome::OutOfBudget:
       proof.reason =
