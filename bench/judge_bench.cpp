@@ -152,7 +152,8 @@ struct Table {
         const bool recognised = quick.judgement == check::Judgement::NonAtomic;
         ++row->triples;
         row->recognised += recognised;
-        row->by_itself += recognised || exact.name == "exact";
+        row->by_itself +=
+            recognised || (exact.judgement == check::Judgement::NonAtomic && exact.name == "exact");
         row->non_atomic += recognised || exact.judgement == check::Judgement::NonAtomic;
         row->atomic += exact.judgement == check::Judgement::Atomic;
         row->undecided += !recognised && exact.judgement == check::Judgement::Undecided;
@@ -162,11 +163,11 @@ struct Table {
   }
 
   void print(std::string_view title) const {
-    fmt::print("{}\n  {:<8} {:>8} {:>11} {:>11} {:>8} {:>8} {:>10}\n", title, "pattern", "triples",
-               "non-atomic", "recognised", "share", "atomic", "undecided");
+    fmt::print("{}\n  {:<8} {:>8} {:>11} {:>10} {:>11} {:>8} {:>8} {:>10}\n", title, "pattern", "triples",
+               "non-atomic", "by itself", "recognised", "share", "atomic", "undecided");
     for (const auto& [pattern, row] : by_pattern) {
       const double share =
-          row.non_atomic == 0 ? 100.0 : 100.0 * double(row.recognised) / double(row.non_atomic);
+          row.by_itself == 0 ? 100.0 : 100.0 * double(row.recognised) / double(row.by_itself);
       fmt::print("  {:<8} {:>8} {:>11} {:>10} {:>11} {:>7.1f}% {:>8} {:>10}\n", pattern, row.triples,
                  row.non_atomic, row.by_itself, row.recognised, share, row.atomic, row.undecided);
     }

@@ -150,9 +150,9 @@ class Conditions {
   }
 
   std::span<const EventIndex> writes_of_value(uint64_t value) const {
-    const Writes& writes = case_.memory.writes_of(variable_);
-    auto it = writes.of_value.find(value);
-    return it == writes.of_value.end() ? std::span<const EventIndex>() : std::span(it->second);
+    const auto& written = case_.memory.values_of(variable_).written;
+    auto it = written.find(value);
+    return it == written.end() ? std::span<const EventIndex>() : std::span(it->second);
   }
 
   std::string unit_name() const {

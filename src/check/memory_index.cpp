@@ -45,14 +45,14 @@ uint64_t MemoryIndex::value_read(EventIndex read) const {
   return event.kind == EventKind::Update ? trace_.old_value(read) : event.value;
 }
 
-const Writes& MemoryIndex::writes_of(VariableId variable) const {
-  std::unique_ptr<Writes>& slot = writes_[raw(variable)];
+const Values& MemoryIndex::values_of(VariableId variable) const {
+  std::unique_ptr<Values>& slot = values_[raw(variable)];
   if (slot == nullptr) {
-    slot = std::make_unique<Writes>();
+    slot = std::make_unique<Values>();
     for (EventIndex index : accesses(variable)) {
       const Event& event = trace_.event(index);
-      if (!writes(event.kind)) continue;
-      slot->of_value[event.value].push_back(index);
+      if (writes(event.kind)) slot->written[event.value].push_back(index);
+      if (reads(event.kind)) slot->read[value_read(index)].push_back(index);
       slot->by_thread[event.thread].push_back(index);
     }
   }

@@ -13,13 +13,13 @@
 
 namespace cleave::check {
 
-// Writes of one location, by value and by thread, in trace order.
-struct Writes {
-  std::unordered_map<uint64_t, std::vector<EventIndex>> of_value;
+// Accesses of one location by value written, by value read, and by thread, in trace order.
+struct Values {
+  std::unordered_map<uint64_t, std::vector<EventIndex>> written, read;
   std::map<ThreadId, std::vector<EventIndex>> by_thread;
 };
 
-// One pass over the trace when built; the writes of a location are grouped when they are first asked for.
+// One pass over the trace when built; the values of a location are grouped when they are first asked for.
 class MemoryIndex {
  public:
   explicit MemoryIndex(const Trace& trace);
@@ -29,7 +29,7 @@ class MemoryIndex {
     return std::span(accesses_).subspan(begin_[raw(variable)],
                                         begin_[raw(variable) + 1] - begin_[raw(variable)]);
   }
-  const Writes& writes_of(VariableId variable) const;
+  const Values& values_of(VariableId variable) const;
   uint64_t initial(VariableId variable) const { return initial_[raw(variable)]; }
   uint64_t final(VariableId variable) const { return final_[raw(variable)]; }
   // Every read of it returned the last recorded write: else something wrote it that was not recorded, and
@@ -45,7 +45,7 @@ class MemoryIndex {
   std::vector<EventIndex> accesses_;
   std::vector<uint64_t> initial_, final_;
   std::vector<bool> explained_, shared_;
-  mutable std::unordered_map<uint32_t, std::unique_ptr<Writes>> writes_;
+  mutable std::unordered_map<uint32_t, std::unique_ptr<Values>> values_;
 };
 
 }  // namespace cleave::check

@@ -5,14 +5,10 @@
 #include <algorithm>
 #include <map>
 
+#include "check/version_chain.h"
+
 namespace cleave::check {
 namespace {
-
-// What a unit does to a location, seen from outside.
-struct Effect {
-  std::optional<uint64_t> needs;   // read before the unit writes it itself
-  std::optional<uint64_t> leaves;  // its last write
-};
 
 using Effects = std::map<VariableId, Effect>;
 
@@ -72,6 +68,9 @@ class UnitPair {
       if (case_.final_writes && second.leaves && !can_end_with(variable, earlier, later, *second.leaves)) {
         return fmt::format("{} could not end as {}", name, case_.memory.final(variable));
       }
+      if (VersionChain(case_, variable).excludes(earlier, later)) {
+        return fmt::format("the values that {} took could not have followed each other", name);
+      }
     }
     return std::nullopt;
   }
@@ -108,7 +107,7 @@ class UnitPair {
   template <typename May>
   bool any_writer(VariableId variable, uint64_t value, May may) const {
     constexpr size_t kLooked = 4096;  // beyond that it is taken to be possible
-    const auto& of_value = case_.memory.writes_of(variable).of_value;
+    const auto& of_value = case_.memory.values_of(variable).written;
     auto it = of_value.find(value);
     if (it == of_value.end()) return false;
     if (it->second.size() > kLooked) return true;
@@ -120,8 +119,9 @@ class UnitPair {
 
   // The write of the same thread that comes next after this one, or nothing.
   std::optional<EventIndex> next_write(VariableId variable, EventIndex write) const {
-    const auto& own = case_.memory.writes_of(variable).by_thread.at(case_.trace.event(write).thread);
+    const auto& own = case_.memory.values_of(variable).by_thread.at(case_.trace.event(write).thread);
     auto it = std::upper_bound(own.begin(), own.end(), write);
+    while (it != own.end() && !writes(case_.trace.event(*it).kind)) ++it;
     return it == own.end() ? std::nullopt : std::optional(*it);
   }
 
@@ -142,9 +142,11 @@ class UnitPair {
 
   // Whether the initial value is gone, in every serial order, before `reader` starts.
   bool written_before(VariableId variable, BlockId reader) const {
-    const auto& by_thread = case_.memory.writes_of(variable).by_thread;
+    const auto& by_thread = case_.memory.values_of(variable).by_thread;
     return std::any_of(by_thread.begin(), by_thread.end(), [&](const auto& own) {
-      return case_.blocks.must_precede(case_.blocks.of(own.second.front()), reader);
+      auto first = std::find_if(own.second.begin(), own.second.end(),
+                                [&](EventIndex index) { return writes(case_.trace.event(index).kind); });
+      return first != own.second.end() && case_.blocks.must_precede(case_.blocks.of(*first), reader);
     });
   }
 
