@@ -28,6 +28,17 @@ class UnitPair {
   }
 
   std::optional<std::string> no_order() const {
+    for (BlockId id : {unit_, other_}) {
+      if (id == broken_)
+        return label(id) + " reads something else than it left itself: no serial order gives that.";
+      for (VariableId variable : shared_) {
+        if (!VersionChain(case_, variable).exposes_intermediate(id)) continue;
+        return fmt::format(
+            "A value of {} that {} writes only on the way to another was read by others: in any serial "
+            "order nobody sees it.",
+            case_.trace.variable(variable).name, label(id));
+      }
+    }
     const std::optional<std::string> not_first = impossible(unit_, unit_effects_, other_, other_effects_);
     if (!not_first) return std::nullopt;
     const std::optional<std::string> not_second = impossible(other_, other_effects_, unit_, unit_effects_);
@@ -37,16 +48,24 @@ class UnitPair {
   }
 
  private:
-  Effects effects_of(BlockId id) const {
+  Effects effects_of(BlockId id) {
     Effects effects;
+    std::map<VariableId, uint64_t> seen;  // by the unit itself
     const Block& block = case_.blocks.block(id);
     for (uint64_t i = raw(block.first); i <= raw(block.last); ++i) {
       const EventIndex index{i};
       const Event& event = case_.trace.event(index);
       if (event.thread != block.thread || !is_access(event.kind)) continue;
       auto [it, fresh] = effects.try_emplace(event.variable());
-      if (fresh && reads(event.kind)) it->second.needs = case_.memory.value_read(index);
+      if (reads(event.kind)) {
+        const uint64_t value = case_.memory.value_read(index);
+        if (fresh)
+          it->second.needs = value;
+        else if (seen[event.variable()] != value && case_.memory.explained(event.variable()))
+          broken_ = id;
+      }
       if (writes(event.kind)) it->second.leaves = event.value;
+      seen[event.variable()] = event.value;
     }
     return effects;
   }
@@ -159,6 +178,7 @@ class UnitPair {
 
   const Case& case_;
   BlockId unit_, other_;
+  BlockId broken_ = kNone<BlockId>;  // one of the two that no order can explain
   Effects unit_effects_, other_effects_;
   std::vector<VariableId> shared_;
 };

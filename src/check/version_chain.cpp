@@ -56,6 +56,56 @@ bool VersionChain::anyone_leaves(uint64_t value) const {
   });
 }
 
+bool VersionChain::already_replaced(BlockId earlier, BlockId later) const {
+  const std::optional<EventIndex> replacing = access_in(earlier), reading = access_in(later);
+  if (!replacing || !reading) return false;
+  const Effect effect = effect_of(earlier, *replacing);
+  const std::optional<uint64_t> wanted = effect_of(later, *reading).needs;
+  if (!effect.leaves || !wanted || effect.leaves == wanted) return false;
+  if (*wanted == case_.memory.initial(variable_) || !only_leaver(*wanted)) return false;
+  std::optional<uint64_t> value = effect.needs;
+  for (int link = 0; value && link < kLinks; ++link) {
+    if (value == wanted) return true;
+    if (*value == case_.memory.initial(variable_)) return false;
+    const std::optional<EventIndex> leaver = only_leaver(*value);
+    if (!leaver || case_.blocks.of(*leaver) == later) return false;
+    value = effect_of(case_.blocks.of(*leaver), *leaver).needs;
+  }
+  return false;
+}
+
+bool VersionChain::thread_saw(uint64_t value, BlockId before) const {
+  const auto& read = case_.memory.values_of(variable_).read;
+  auto readers = read.find(value);
+  if (readers == read.end() || readers->second.size() > kLooked) return false;
+  const Block& limit = case_.blocks.block(before);
+  return std::any_of(readers->second.begin(), readers->second.end(), [&](EventIndex index) {
+    if (index >= limit.first) return false;
+    const BlockId reader = case_.blocks.of(index);
+    return case_.blocks.must_precede(reader, before) && effect_of(reader, index).needs == value;
+  });
+}
+
+bool VersionChain::exposes_intermediate(BlockId block) const {
+  const std::optional<EventIndex> start = access_in(block);
+  if (!start) return false;
+  const Values& values = case_.memory.values_of(variable_);
+  const auto& own = values.by_thread.at(case_.blocks.block(block).thread);
+  for (auto it = std::lower_bound(own.begin(), own.end(), *start); it != own.end(); ++it) {
+    if (case_.blocks.of(*it) != block) break;
+    const Event& event = case_.trace.event(*it);
+    if (!writes(event.kind) || event.value == case_.memory.initial(variable_)) continue;
+    if (anyone_leaves(event.value)) continue;
+    auto readers = values.read.find(event.value);
+    if (readers == values.read.end() || readers->second.size() > kLooked) continue;
+    for (EventIndex index : readers->second) {
+      const BlockId reader = case_.blocks.of(index);
+      if (reader != block && effect_of(reader, index).needs == event.value) return true;
+    }
+  }
+  return false;
+}
+
 bool VersionChain::excluded_below(BlockId earlier, BlockId later) const {
   const std::optional<EventIndex> start = access_in(earlier), overwriting = access_in(later);
   if (!start || !overwriting || !effect_of(later, *overwriting).leaves) return false;
@@ -103,7 +153,7 @@ bool VersionChain::excluded_above(BlockId earlier, BlockId later) const {
     if (!leaver) return false;
     const BlockId block = case_.blocks.of(*leaver);
     if (block == earlier) return false;
-    if (case_.blocks.must_precede(block, earlier)) return true;
+    if (case_.blocks.must_precede(block, earlier) || thread_saw(*value, earlier)) return true;
     value = effect_of(block, *leaver).needs;
   }
   return false;
