@@ -1,4 +1,4 @@
-// cleave record: run a program built with Cleave and keep its trace.
+// cleave record: run a program built with Cleave and keep its trace; under control, once or many times.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,15 +7,25 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <set>
 
 #include "cli/common.h"
 #include "exec/launch.h"
+#include "exec/run.h"
+#include "schedule/witness.h"
 
 namespace cleave::cli {
 namespace {
 
 struct RecordOptions {
   std::string trace;
+  std::string schedule = "free";
+  uint64_t seed = 1;
+  unsigned runs = 1;
+  unsigned pct_depth = 3;
+  uint64_t pct_points = 0;
+  unsigned time_limit = 0;
+  bool spurious = false;
   bool quiet = false;
 };
 
@@ -43,10 +53,90 @@ bool is_empty_file(const std::string& path) {
   return stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size == 0;
 }
 
-int exit_status_of(const exec::LaunchOutcome& outcome, const std::string& program) {
-  if (outcome.end == exec::LaunchOutcome::End::Exited) return outcome.exit_status;
-  fmt::print(stderr, "cleave: {} was killed by signal {} ({})\n", program, outcome.signal, strsignal(outcome.signal));
-  return 128 + outcome.signal;
+
+int exit_status_of(const exec::RunOutcome& outcome) {
+  if (outcome.end == exec::RunEnd::Exited) return outcome.exit_status;
+  if (outcome.end == exec::RunEnd::Signalled) return 128 + outcome.signal;
+  return static_cast<int>(Exit::Unfinished);
+}
+
+// How it ended if not by itself, and how to see it again.
+void tell(const exec::RunRequest& request, const exec::RunOutcome& outcome, const std::string& witness) {
+  if (outcome.end != exec::RunEnd::Exited)
+    fmt::print(stderr, "cleave: {}: {}\n{}", request.program[0], outcome.sentence(), outcome.text);
+  if (outcome.failing() && serialised(request.policy)) fmt::print(stderr, "cleave: again with: cleave replay {}\n", witness);
+}
+
+exec::RunRequest request_of(const RecordOptions& options, const ProgramLine& program, const std::string& trace) {
+  exec::RunRequest request;
+  request.program = program;
+  request.seed = options.seed;
+  request.pct_depth = options.pct_depth;
+  request.pct_points = options.pct_points;
+  request.spurious = options.spurious;
+  request.time_limit = std::chrono::seconds(options.time_limit);
+  request.trace = trace;
+  parse(options.schedule, &request.policy);
+  char here[4096];
+  if (getcwd(here, sizeof here) != nullptr) request.directory = here;
+  return request;
+}
+
+int record_once(const exec::RunRequest& request) {
+  Result<exec::RunOutcome> outcome = exec::run(request);
+  if (!outcome || is_empty_file(request.trace)) {
+    bool nothing = is_empty_file(request.trace);
+    if (nothing) unlink(request.trace.c_str());
+    if (!outcome) return usage_error(outcome.error());
+    return usage_error(Error{request.program[0], "nothing was recorded: it started no program that was built with Cleave"});
+  }
+  tell(request, outcome.value(), request.trace);
+  return exit_status_of(outcome.value());
+}
+
+// One line a run; a failing one leaves a witness beside the trace.
+int record_many(exec::RunRequest request, const RecordOptions& options) {
+  std::set<uint64_t> interleavings;
+  std::set<std::string> failures;
+  unsigned failing = 0;
+  int status = 0;
+  for (unsigned number = 0; number < options.runs; ++number) {
+    request.seed = options.seed + number;
+    Result<exec::RunOutcome> result = exec::run(request);
+    if (!result) return usage_error(result.error());
+    const exec::RunOutcome& outcome = result.value();
+    std::string line = fmt::format("run {} seed {}: {}", number + 1, request.seed, outcome.sentence());
+    if (serialised(request.policy)) {
+      bool fresh = interleavings.insert(outcome.interleaving).second;
+      line += fmt::format(", {} points, {} switches, {}", outcome.schedule.points(), outcome.switches,
+                          fresh ? "new interleaving" : "seen before");
+    }
+    fmt::print("{}\n", line);
+    std::fflush(stdout);
+    if (!outcome.failing()) continue;
+    ++failing;
+    if (status == 0) status = exit_status_of(outcome);
+    if (!serialised(request.policy) || !failures.insert(outcome.sentence() + outcome.text).second) continue;
+    std::string path = fmt::format("{}.{}.witness.json", base_name(request.program[0]), request.seed);
+    if (Status written = write_witness(exec::witness_of(request, outcome), path); !written)
+      return usage_error(written.error());
+    if (!outcome.text.empty()) fmt::print("{}", outcome.text);
+    fmt::print("  again with: cleave replay {}\n", path);
+  }
+  if (!options.quiet)
+    fmt::print(stderr, "{} of {} runs failed{}\n", failing, options.runs,
+               serialised(request.policy) ? fmt::format(", {} different interleavings", interleavings.size()) : "");
+  return status;
+}
+
+// How many points a run of the program has: pct places its changes among so many.
+Result<uint64_t> count_points(exec::RunRequest request) {
+  request.policy = Policy::Serial;
+  request.trace.clear();
+  request.quiet = true;
+  Result<exec::RunOutcome> outcome = exec::run(request);
+  if (!outcome) return outcome.error();
+  return std::max<uint64_t>(outcome.value().schedule.points(), 1);
 }
 
 int record(const RecordOptions& options, const ProgramLine& program) {
@@ -55,21 +145,13 @@ int record(const RecordOptions& options, const ProgramLine& program) {
   Result<std::string> trace = absolute(options.trace.empty() ? base_name(program[0]) + ".cleave" : options.trace);
   if (!trace) return usage_error(trace.error());
   if (Status status = prepare_trace(trace.value()); !status) return usage_error(status.error());
-
-  exec::LaunchRequest request;
-  request.program = program;
-  request.environment[exec::kTraceVariable] = trace.value();
-  Result<exec::LaunchOutcome> outcome = exec::launch(request);
-  if (!outcome) {
-    if (is_empty_file(trace.value())) unlink(trace.value().c_str());
-    return usage_error(outcome.error());
+  exec::RunRequest request = request_of(options, program, trace.value());
+  if (request.policy == Policy::Pct && request.pct_points == 0) {
+    Result<uint64_t> points = count_points(request);
+    if (!points) return usage_error(points.error());
+    request.pct_points = points.value();
   }
-  int status = exit_status_of(outcome.value(), program[0]);
-  if (is_empty_file(trace.value())) {
-    unlink(trace.value().c_str());
-    return usage_error(Error{program[0], "nothing was recorded: it started no program that was built with Cleave"});
-  }
-  return status;
+  return options.runs > 1 ? record_many(std::move(request), options) : record_once(request);
 }
 
 }  // namespace
@@ -78,8 +160,24 @@ void add_record_verb(CLI::App& app, Context& context) {
   auto options = std::make_shared<RecordOptions>();
   CLI::App* verb = app.add_subcommand("record", "run a program built with Cleave and record what it does");
   verb->add_option("-o,--output", options->trace, "the trace (default: name of the program with .cleave)");
+  verb->add_option("--schedule", options->schedule, "who runs when: free as the system likes, serial one thread at a "
+                                                    "time, random, pct, or noise (free, with delays)")
+      ->check(CLI::IsMember({"free", "serial", "random", "pct", "noise"}))
+      ->capture_default_str();
+  verb->add_option("--seed", options->seed, "of random, pct and noise; run N of --runs takes seed + N - 1")
+      ->capture_default_str();
+  verb->add_option("--runs", options->runs, "run so many times, one line each; failing runs leave a witness")
+      ->check(CLI::Range(1u, 1000000u))
+      ->capture_default_str();
+  verb->add_option("--pct-depth", options->pct_depth, "pct: priorities change at one place less than this")
+      ->check(CLI::Range(1u, 1000u))
+      ->capture_default_str();
+  verb->add_option("--pct-points", options->pct_points, "pct: scheduling points to expect (default: those of a serial run)");
+  verb->add_flag("--spurious", options->spurious, "random: waits on conditions may end without a signal");
+  verb->add_option("--time-limit", options->time_limit, "seconds after which a run is stopped; 0: never");
   verb->add_flag("--quiet", options->quiet, "say nothing but errors");
-  verb->footer("The exit status is the program's own; 128 + N if signal N killed it; 2 if it could not be run.\n"
+  verb->footer("The exit status is the program's own; 128 + N if signal N killed it; 3 for a deadlock, a livelock or the\n"
+               "time limit; 2 if it could not be run. With --runs it is that of the first run that failed.\n"
                "Example: cleave-c++ -g -O1 bank.cpp -o bank && cleave record -o bank.cleave -- ./bank");
   verb->callback([options, &context] {
     context.run = [options, &context] { return record(*options, context.program); };

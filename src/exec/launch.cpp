@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -82,6 +83,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
 // After fork: only what is safe in a child of a threaded process. Tells errno through `report` if it cannot start.
 [[noreturn]] void become(const char* path, char** words, char** environment, const LaunchRequest& request, int report) {
   KeysIgnored::restore();
+  if (request.fixed_addresses) personality(ADDR_NO_RANDOMIZE);  // where it is not permitted, addresses just differ
   bool ready = request.directory.empty() || chdir(request.directory.c_str()) == 0;
   if (ready && request.quiet) {
     int nowhere = open("/dev/null", O_WRONLY);

@@ -19,6 +19,7 @@ struct LaunchRequest {
   std::map<std::string, std::string> environment;  // added to ours
   std::chrono::milliseconds time_limit{0};         // then it is killed; 0: none
   bool quiet = false;                              // its standard output and error go nowhere
+  bool fixed_addresses = false;                    // no address randomization
 };
 
 struct LaunchOutcome {

@@ -1,10 +1,165 @@
 #include "exec/run.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
+#include <xxhash.h>
 
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+
+#include "abi/trace_file.h"
+#include "exec/control_file.h"
+#include "exec/explain.h"
+#include "exec/launch.h"
+#include "exec/tables.h"
 
 namespace cleave::exec {
+namespace {
+
+// A trace that nobody asked to keep: the runtime records anyway, and sentences need its site tables.
+class TemporaryFile {
+ public:
+  TemporaryFile() {
+    const char* directory = std::getenv("TMPDIR");
+    path_ = fmt::format("{}/cleave-trace-XXXXXX", directory != nullptr && *directory ? directory : "/tmp");
+    int descriptor = mkstemp(path_.data());
+    if (descriptor >= 0) close(descriptor);
+  }
+  ~TemporaryFile() { unlink(path_.c_str()); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// The schedule that was followed goes behind the trace, so that the trace is a witness.
+Status append_schedule(const std::string& trace, const Schedule& schedule) {
+  std::vector<uint8_t> body = encode(schedule);
+  if (body.size() > UINT32_MAX) return Error{trace, "the schedule is too long to be kept in the trace"};
+  cleave_chunk_header header{};
+  header.magic = CLEAVE_CHUNK_MAGIC;
+  header.kind = CLEAVE_CHUNK_SCHEDULE;
+  header.stored_bytes = static_cast<uint32_t>(body.size());
+  header.checksum = XXH3_64bits(body.data(), body.size());
+  std::ofstream file(trace, std::ios::binary | std::ios::app);
+  file.write(reinterpret_cast<const char*>(&header), sizeof header);
+  file.write(reinterpret_cast<const char*>(body.data()), static_cast<std::streamsize>(body.size()));
+  file.close();
+  if (!file) return Error{trace, fmt::format("the schedule cannot be written: {}", std::strerror(errno))};
+  return Done{};
+}
+
+uint64_t hash_of(const std::vector<Run>& runs) {
+  XXH64_hash_t hash = 0;
+  for (const Run& run : runs) {
+    uint64_t words[2] = {uint64_t{run.thread} << 2 | static_cast<uint64_t>(run.how), run.points};
+    hash = XXH3_64bits_withSeed(words, sizeof words, hash);
+  }
+  return hash;
+}
+
+using Places = std::vector<std::vector<SegmentPlace>>;
+
+Result<Places> resolve(const RunRequest& request) {
+  Places places;
+  if (request.policy != Policy::Plan) return places;
+  if (!request.plan) return Error{"", "a run along a plan needs a plan"};
+  if (Status status = validate(*request.plan); !status) return status.error();
+  Result<ProgramTables> tables = ProgramTables::read(request.sites);
+  if (!tables) return tables.error();
+  for (const Milestone& milestone : request.plan->milestones) {
+    places.push_back(tables.value().find(milestone));
+    if (places.back().empty())
+      return Error{request.sites, "the program has no such place: " + milestone.sentence()};
+  }
+  return places;
+}
+
+Status check(const RunRequest& request) {
+  if (request.program.empty()) return Error{"", "no program was given; put it after --"};
+  if (Status status = check_instrumented(request.program[0]); !status) return status.error();
+  if (request.policy == Policy::Replay) {
+    if (!request.schedule) return Error{"", "a replay needs a schedule"};
+    if (Status status = validate(*request.schedule, request.program[0]); !status) return status.error();
+  }
+  return Done{};
+}
+
+std::string inputs_text(const std::map<std::string, std::string>& inputs) {
+  std::string text;
+  for (const auto& [name, value] : inputs) {
+    text += name + "=";
+    for (unsigned char byte : value) text += fmt::format("{:02x}", byte);
+    text += ";";
+  }
+  return text;
+}
+
+LaunchRequest launch_request(const RunRequest& request, const std::string& trace, const std::string& control) {
+  LaunchRequest launch;
+  launch.program = request.program;
+  launch.directory = request.directory;
+  launch.environment = request.environment;
+  launch.environment[kTraceVariable] = trace;
+  if (!control.empty()) launch.environment[CLEAVE_CONTROL_VARIABLE] = control;
+  if (!request.inputs.empty()) launch.environment["CLEAVE_INPUTS"] = inputs_text(request.inputs);
+  launch.time_limit = request.time_limit;
+  launch.quiet = request.quiet;
+  launch.fixed_addresses = serialised(request.policy);
+  return launch;
+}
+
+void take_end(const LaunchOutcome& launched, RunOutcome& outcome) {
+  outcome.exit_status = launched.exit_status;
+  outcome.signal = launched.signal;
+  outcome.seconds = launched.seconds;
+  switch (launched.end) {
+    case LaunchOutcome::End::Exited: outcome.end = RunEnd::Exited; break;
+    case LaunchOutcome::End::Signalled: outcome.end = RunEnd::Signalled; break;
+    case LaunchOutcome::End::TimeLimit: outcome.end = RunEnd::TimeLimit; break;
+  }
+}
+
+// A replay that came to the end of the program before the end of the schedule.
+bool ended_early(const RunRequest& request, const RunOutcome& outcome) {
+  return outcome.schedule.points() < request.schedule->points();
+}
+
+void take_control(const RunRequest& request, const ControlFile& file, const std::string& trace, RunOutcome& outcome) {
+  const cleave_control_header& header = file.header();
+  Result<ProgramTables> read = ProgramTables::read(trace);
+  ProgramTables tables = read ? std::move(read).value() : ProgramTables();
+  bool lost = false;
+  outcome.schedule = file.schedule();
+  outcome.switches = outcome.schedule.runs.empty() ? 0 : outcome.schedule.runs.size() - 1;
+  outcome.interleaving = hash_of(outcome.schedule.runs);
+  if (header.end == CLEAVE_END_DEADLOCK) {
+    outcome.end = RunEnd::Deadlock;
+    outcome.text = explain_waits(file, tables, &lost);
+  } else if (header.end == CLEAVE_END_LIVELOCK || (outcome.end == RunEnd::TimeLimit && header.spinning)) {
+    outcome.end = RunEnd::Livelock;
+    outcome.text = explain_waits(file, tables, &lost);
+  } else if (header.end == CLEAVE_END_DIVERGED) {
+    outcome.end = RunEnd::Diverged;
+    outcome.text = explain_divergence(file, tables, *request.schedule);
+  } else if (request.policy == Policy::Replay && outcome.end != RunEnd::TimeLimit && ended_early(request, outcome)) {
+    outcome.end = RunEnd::Diverged;
+    outcome.text = fmt::format("after {} points that agree\n  recorded: {} more points\n  now:      the program ended ({})",
+                               outcome.schedule.points(), request.schedule->points() - outcome.schedule.points(),
+                               outcome.exit_status);
+  }
+  if (request.policy == Policy::Plan) {
+    outcome.plan.total = request.plan->milestones.size();
+    outcome.plan.reached = header.plan_reached;
+    outcome.plan.why = explain_plan(file, tables, *request.plan);
+  }
+}
+
+}  // namespace
 
 std::string_view word_of(RunEnd end) {
   switch (end) {
@@ -25,7 +180,35 @@ std::string RunOutcome::sentence() const {
 }
 
 Result<RunOutcome> run(const RunRequest& request) {
-  return Error{request.program.empty() ? "" : request.program[0], "running under control is not built yet"};
+  if (Status status = check(request); !status) return status.error();
+  Result<Places> places = resolve(request);
+  if (!places) return places.error();
+  TemporaryFile temporary;
+  std::string trace = request.trace.empty() ? temporary.path() : request.trace;
+  std::ofstream(trace, std::ios::binary | std::ios::trunc);  // the program finds it empty
+  RunOutcome outcome;
+  outcome.trace = request.trace;
+  if (request.policy == Policy::Free) {
+    Result<LaunchOutcome> launched = launch(launch_request(request, trace, ""));
+    if (!launched) return launched.error();
+    take_end(launched.value(), outcome);
+    return outcome;
+  }
+  Result<ControlFile> file = ControlFile::make(request, places.value());
+  if (!file) return file.error();
+  Result<LaunchOutcome> launched = launch(launch_request(request, trace, file.value().path()));
+  if (!launched) return launched.error();
+  take_end(launched.value(), outcome);
+  const cleave_control_header& header = file.value().header();
+  if (header.process == 0)
+    return Error{request.program[0], "nothing was controlled: it started no program that was built with Cleave"};
+  if (!serialised(request.policy)) return outcome;
+  take_control(request, file.value(), trace, outcome);
+  if (header.end == CLEAVE_END_DIVERGED && header.divergence == CLEAVE_DIVERGED_BUILD)
+    return Error{request.program[0], outcome.text + ", so it is not followed; record it again"};
+  if (!request.trace.empty())
+    if (Status status = append_schedule(request.trace, outcome.schedule); !status) return status.error();
+  return outcome;
 }
 
 Witness witness_of(const RunRequest& request, const RunOutcome& outcome) {

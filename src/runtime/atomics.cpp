@@ -1,4 +1,5 @@
 // Atomic operations and fences of the program.
+#include "runtime/control.h"
 #include "runtime/state.h"
 #include "runtime/stripes.h"
 
@@ -17,6 +18,7 @@ extern "C" uint64_t __cleave_atomic_begin(const cleave_segment* segment, const v
   if (!recording()) return 0;
   Thread* thread = own_thread();
   if (thread == nullptr) return 0;
+  if (__builtin_expect(state.controlled, 0)) control_atomic_begin(segment);
   uint32_t stripe = cleave_stripe_of(address);
   std::atomic<uint64_t>& word = stripes[stripe].word;
   if (__builtin_expect(holds(thread, word), 0)) return take_ticket(address) | kNested;
@@ -40,6 +42,7 @@ extern "C" void __cleave_atomic_end(const cleave_segment* segment, const void* a
     current_thread->stream->stripe = nullptr;
   }
   if (!recording()) return;
+  if (__builtin_expect(state.controlled, 0)) control_atomic_end(old_low, new_low);
   bool wide = bytes == 16;
   uint64_t how = op | order << 8 | (wide ? 8 : bytes) << 16;
   record(kRecord_atomic, word_of(segment), word_of(address), ticket & kTicket, how, old_low, new_low);

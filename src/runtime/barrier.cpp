@@ -1,5 +1,6 @@
 // Barriers: the ticket of an arrival is taken before the wait, that of the passage after it, so all arrivals of a
 // generation have smaller numbers than all its passages.
+#include "runtime/control.h"
 #include "runtime/real.h"
 #include "runtime/stripes.h"
 
@@ -16,6 +17,7 @@ INTERPOSE int pthread_barrier_init(pthread_barrier_t* barrier, const pthread_bar
 }
 
 INTERPOSE int pthread_barrier_wait(pthread_barrier_t* barrier) {
+  scheduling_point(CLEAVE_POINT_barrier);
   if (!recording()) return REAL(pthread_barrier_wait)(barrier);
   uint64_t ticket = take_ticket(barrier);
   record(kRecord_barrier_arrive, word_of(barrier), ticket, stamp_now());

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "runtime/control.h"
 #include "runtime/real.h"
 #include "runtime/stripes.h"
 
@@ -34,6 +35,7 @@ void cancelled(void* argument) { after_wait(*static_cast<Wait*>(argument), true)
 
 template <typename Sleep>
 int recorded_wait(Wait wait, Sleep sleep) {
+  scheduling_point(CLEAVE_POINT_wait);
   before_wait(wait);
   int result;
   pthread_cleanup_push(cancelled, &wait);
@@ -62,6 +64,7 @@ int clock_wait_condition(pthread_cond_t* condition, pthread_mutex_t* mutex, cloc
 }
 
 int signal_condition(pthread_cond_t* condition) {
+  scheduling_point(CLEAVE_POINT_signal);
   if (recording()) {
     uint64_t ticket = take_ticket(condition);
     record(kRecord_cond_signal, word_of(condition), ticket, stamp_now());
@@ -70,6 +73,7 @@ int signal_condition(pthread_cond_t* condition) {
 }
 
 int broadcast_condition(pthread_cond_t* condition) {
+  scheduling_point(CLEAVE_POINT_broadcast);
   if (recording()) {
     uint64_t ticket = take_ticket(condition);
     record(kRecord_cond_broadcast, word_of(condition), ticket, stamp_now());

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "abi/hooks.h"
+#include "runtime/control.h"
 #include "runtime/file.h"
 #include "runtime/message.h"
 #include "runtime/process_text.h"
@@ -117,6 +118,7 @@ extern "C" void __cleave_register(const cleave_module* module) {
   if (module->abi_version != CLEAVE_ABI_VERSION)
     fail("this part of the program was built with another version of Cleave; rebuild it", module->name);
   remember(module);
+  control_module(module);
   if (!recording()) return;
   write_module(*module);
   write_new_mapped_files();

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/control.h"
 #include "runtime/file.h"
 #include "runtime/process_text.h"
 #include "runtime/process.h"
@@ -31,6 +32,7 @@ void restart_stream(Stream& stream, cleave_thread_block& block) {
 
 // The first of all child handlers, since it was registered first: nothing instrumented has run in the child.
 void child_starts() {
+  stop_control_in_child();
   if (state.mode.load() != Mode::Recording) return;
   Thread* own = current_thread;
   reset_after_fork();
@@ -129,7 +131,7 @@ INTERPOSE int execle(const char* path, const char* first, ...) {
 }
 
 INTERPOSE void _exit(int status) {
-  finish(Way::Orderly, "_exit", "status", status & 0xff);
+  finish("_exit", "status", status & 0xff);
   for (;;) system_call(SYS_exit_group, status);
 }
 INTERPOSE void _Exit(int status) { _exit(status); }

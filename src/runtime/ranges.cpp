@@ -4,6 +4,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "runtime/control.h"
 #include "runtime/state.h"
 
 namespace cleave::runtime {
@@ -56,6 +57,7 @@ void record_input(InputKind kind, const char* name, const void* value, size_t by
 using namespace cleave::runtime;
 
 extern "C" void __cleave_range_read(const cleave_segment* segment, const void* address, uint64_t bytes) {
+  if (__builtin_expect(state.controlled, 0)) control_range(segment);
   record_range(kRecord_range_read, segment, address, bytes);
 }
 extern "C" void __cleave_range_write(const cleave_segment* segment, const void* address, uint64_t bytes) {

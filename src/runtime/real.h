@@ -13,9 +13,15 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
+
+struct epoll_event;
+struct pollfd;
 
 namespace cleave::runtime {
 

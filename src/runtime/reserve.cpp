@@ -1,6 +1,7 @@
 // The slow side of the inline code: what happens when a buffer is full.
 #include <string.h>
 
+#include "runtime/control.h"
 #include "runtime/message.h"
 #include "runtime/state.h"
 
@@ -24,6 +25,7 @@ uint64_t* make_room(Thread* thread, size_t words) {
   Stream& stream = *thread->stream;
   if (__cleave_thread.cursor + words <= stream.end) return __cleave_thread.cursor;
   if (stream.base + words > stream.end) fail("a segment is longer than a buffer; rebuild the program with this Cleave");
+  if (state.controlled) control_settle();
   if (state.mode.load(std::memory_order_relaxed) == Mode::Recording) {
     flush_own(stream);
   } else {
@@ -64,6 +66,7 @@ void flush_if_old() {
   if (thread == nullptr || __cleave_thread.cursor == nullptr) return;
   Stream& stream = *thread->stream;
   if (__cleave_thread.cursor == stream.base || stamp_now() - stream.flush_stamp < kOld) return;
+  if (state.controlled) control_settle();
   flush_own(stream);
   set_limit(stream, 0);
 }
@@ -75,11 +78,13 @@ using namespace cleave::runtime;
 extern "C" uint64_t* __cleave_reserve(uint64_t words, const cleave_segment* segment) {
   Thread* thread = own_thread();
   if (thread == nullptr) return go_nowhere(true);
+  if (__builtin_expect(state.controlled, 0)) control_segment(segment);
   bool stamped = !state.controlled && state.mode.load(std::memory_order_relaxed) == Mode::Recording;
   uint64_t* place = make_room(thread, words + 2);
   if (place == nullptr) return go_nowhere(false);
   if (stamped) record(kRecord_stamp, stamp_now());
   set_limit(*thread->stream, words);
+  if (__builtin_expect(state.controlled, 0)) control_recorded(__cleave_thread.cursor, segment);
   return __cleave_thread.cursor;
 }
 

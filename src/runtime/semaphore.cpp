@@ -2,6 +2,7 @@
 #include <semaphore.h>
 #include <stdarg.h>
 
+#include "runtime/control.h"
 #include "runtime/real.h"
 #include "runtime/stripes.h"
 
@@ -43,6 +44,7 @@ INTERPOSE sem_t* sem_open(const char* name, int flags, ...) {
   return semaphore;
 }
 INTERPOSE int sem_post(sem_t* semaphore) {
+  scheduling_point(CLEAVE_POINT_post);
   if (recording()) {
     uint64_t ticket = take_ticket(semaphore);
     record(kRecord_sem_post, word_of(semaphore), ticket, stamp_now());

@@ -89,10 +89,8 @@ class Quiet {
 
 // Idempotent; from our constructor, or earlier when a module registers first.
 void initialise();
-// Everything into the file, END last: {"ended": ENDED, NAME: VALUE, …}. The first caller does it. After a crash the
-// caller's thread has not exited.
-enum class Way { Orderly, Crash };
-void finish(Way way, const char* ended, const char* name, long value);
+// Everything into the file, END last; `json` says how the process ended ("exit", …). The first caller does it.
+void finish(const char* ended, const char* name, long value);
 // All streams but the caller's; before an exec that may fail.
 void flush_all_settled();
 

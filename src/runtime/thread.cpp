@@ -1,6 +1,7 @@
 // Threads: create, join, detach, cancel. Their exit is in runtime.cpp (thread_ends).
 #include <pthread.h>
 
+#include "runtime/control.h"
 #include "runtime/real.h"
 #include "runtime/state.h"
 #include "runtime/thread.h"
@@ -13,6 +14,7 @@ void* start_thread(void* argument) {
   void* (*start)(void*) = thread->start;
   void* start_argument = thread->argument;
   adopt_thread(thread);
+  if (state.controlled) control_thread_begins();
   return start(start_argument);
 }
 
@@ -43,6 +45,7 @@ int joined(uint32_t number, int result) {
 }  // namespace
 
 int create_thread(pthread_t* handle, const pthread_attr_t* attributes, void* (*start)(void*), void* argument) {
+  scheduling_point(CLEAVE_POINT_create);
   if (!recording()) return REAL(pthread_create)(handle, attributes, start, argument);
   const Thread* own = own_thread();
   uint32_t number = state.next_number.fetch_add(1);

@@ -124,11 +124,11 @@ void fields(Archive& archive, Schedule& schedule) {
   archive.count(schedule.runs);
   for (auto& run : schedule.runs) {
     if (archive.failed()) return;
-    uint64_t points = run.points << 1 | (run.preempted ? 1 : 0);
+    uint64_t points = run.points << 2 | static_cast<uint64_t>(run.how);
     small(archive, run.thread);
     archive.number(points);
-    run.points = points >> 1;
-    run.preempted = points & 1;
+    run.points = points >> 2;
+    run.how = static_cast<Handover>(points & 3);
   }
   archive.raw(schedule.fingerprints);
   archive.count(schedule.steps);
@@ -225,12 +225,13 @@ bool is_thread_path(std::string_view path) {
 }
 
 Status validate(const Schedule& schedule, const std::string& place) {
-  std::vector<std::string> sorted;
   for (size_t index = 0; index < schedule.threads.size(); ++index) {
     const std::string& path = schedule.threads[index];
     if (!is_thread_path(path)) return Error{place, fmt::format("'{}' is not a thread path such as 0.2.1", path)};
     if ((index == 0) != (path == "0")) return Error{place, "the first thread of a schedule, and only that, is 0"};
   }
+  for (const Run& run : schedule.runs)
+    if (run.how > Handover::Taken) return Error{place, "a run ends in no known way"};
   for (const Run& run : schedule.runs)
     if (run.thread >= schedule.threads.size())
       return Error{place, fmt::format("a run names thread number {} of {}", run.thread, schedule.threads.size())};

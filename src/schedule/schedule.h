@@ -21,11 +21,14 @@ std::string_view word_of(Policy policy);
 bool parse(std::string_view word, Policy* policy);
 constexpr bool serialised(Policy policy) { return policy != Policy::Free && policy != Policy::Noise; }
 
-// One thread has the turn for so many of its scheduling points. If it was preempted, the last of them is the place
-// where it waits for its next turn; if not, it gave the turn away after it: it had to wait, called out, or ended.
+// How a run ends. GaveAway: after its last point the thread had to wait, called out, or ended. Preempted: at its last
+// point, where it waits for its next turn. Taken: it slept in a call that we do not know, and lost the turn to another.
+enum class Handover : uint8_t { GaveAway = 0, Preempted = 1, Taken = 2 };
+
+// One thread has the turn for so many of its scheduling points.
 struct Run {
   uint32_t thread = 0;  // index into Schedule::threads
-  bool preempted = false;
+  Handover how = Handover::GaveAway;
   uint64_t points = 0;
   friend bool operator==(const Run&, const Run&) = default;
 };

@@ -16,7 +16,7 @@ Schedule sample(uint64_t seed) {
   schedule.threads = {"0", "0.1", "0.2", "0.1.1"};
   schedule.modules = {{"a.cpp", random.next()}, {"b.cpp", random.next()}};
   for (int run = 0; run < 50; ++run) {
-    Run made{static_cast<uint32_t>(random.below(4)), random.chance(1, 2), random.below(20)};
+    Run made{static_cast<uint32_t>(random.below(4)), static_cast<Handover>(random.below(3)), random.below(20)};
     schedule.runs.push_back(made);
     for (uint64_t point = 0; point < made.points; ++point) {
       schedule.fingerprints.push_back(static_cast<uint8_t>(random.next()));

@@ -1,0 +1,238 @@
+#include "exec/control_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+namespace cleave::exec {
+namespace {
+
+// Sizes of what the runtime fills. The file is sparse: what is not written takes no room.
+constexpr uint64_t kThreadBytes = (uint64_t{1} << 20) * sizeof(cleave_control_thread);
+constexpr uint64_t kRunBytes = uint64_t{1} << 32;
+constexpr uint64_t kFingerprintBytes = uint64_t{1} << 34;
+constexpr uint64_t kStepBytes = (uint64_t{1} << 18) * sizeof(cleave_control_step);
+constexpr uint64_t kPinnedBytes = uint64_t{1} << 32;
+constexpr uint64_t kModuleBytes = (uint64_t{1} << 14) * sizeof(cleave_control_module);
+constexpr uint64_t kWaitBytes = (uint64_t{1} << 14) * sizeof(cleave_control_wait);
+
+// The request's tree of threads: every prefix of every path is in it, parents first.
+class ThreadTree {
+ public:
+  ThreadTree() { add("0"); }
+  uint32_t add(const std::string& path) {
+    if (auto known = index_.find(path); known != index_.end()) return known->second;
+    uint32_t parent = 0, ordinal = 0;
+    if (size_t dot = path.rfind('.'); dot != std::string::npos) {
+      parent = add(path.substr(0, dot));
+      ordinal = static_cast<uint32_t>(std::strtoul(path.c_str() + dot + 1, nullptr, 10));
+    }
+    entries.push_back({parent, ordinal, UINT64_MAX});
+    return index_[path] = static_cast<uint32_t>(entries.size() - 1);
+  }
+  std::vector<cleave_control_thread> entries;
+
+ private:
+  std::map<std::string, uint32_t> index_;
+};
+
+// The bytes in front of the runtime's areas.
+class Layout {
+ public:
+  Layout() : bytes_(sizeof(cleave_control_header)) {}
+  template <typename Entry>
+  void put(cleave_control_area& area, const std::vector<Entry>& entries) {
+    bytes_.resize((bytes_.size() + 63) & ~size_t{63});
+    area = {bytes_.size(), entries.size() * sizeof(Entry), entries.size() * sizeof(Entry)};
+    const auto* first = reinterpret_cast<const uint8_t*>(entries.data());
+    bytes_.insert(bytes_.end(), first, first + area.used);
+  }
+  void reserve(cleave_control_area& area, uint64_t capacity) {
+    if (end_ == 0) end_ = (bytes_.size() + 4095) & ~uint64_t{4095};
+    area = {end_, capacity, 0};
+    end_ += (capacity + 4095) & ~uint64_t{4095};
+  }
+  std::vector<uint8_t>& bytes() { return bytes_; }
+  uint64_t end() const { return end_; }
+
+ private:
+  std::vector<uint8_t> bytes_;
+  uint64_t end_ = 0;
+};
+
+bool is_at_call(EventKind kind) { return !is_access(kind) && kind != EventKind::Begin && kind != EventKind::End; }
+
+void put_plan(Layout& layout, cleave_control_header& header, ThreadTree& tree, const Plan& plan,
+              const std::vector<std::vector<SegmentPlace>>& places) {
+  std::vector<cleave_control_milestone> milestones;
+  std::vector<cleave_control_place> all_places;
+  std::map<std::vector<std::pair<uint64_t, uint32_t>>, uint32_t> groups;
+  for (size_t i = 0; i < plan.milestones.size(); ++i) {
+    const Milestone& milestone = plan.milestones[i];
+    std::vector<std::pair<uint64_t, uint32_t>> key;
+    for (const SegmentPlace& place : places[i]) key.emplace_back(place.identity, place.segment);
+    auto [group, fresh] = groups.emplace(key, static_cast<uint32_t>(groups.size()));
+    if (fresh)
+      for (const auto& [identity, segment] : key) all_places.push_back({identity, segment, group->second});
+    milestones.push_back({tree.add(milestone.thread), group->second, milestone.occurrence, milestone.value.value_or(0),
+                          milestone.value.has_value(), is_at_call(milestone.kind)});
+  }
+  layout.put(header.milestones, milestones);
+  layout.put(header.places, all_places);
+}
+
+void put_schedule(Layout& layout, cleave_control_header& header, ThreadTree& tree, const Schedule& schedule) {
+  std::vector<uint32_t> index;
+  for (const std::string& path : schedule.threads) index.push_back(tree.add(path));
+  std::vector<cleave_control_run> runs;
+  for (const Run& run : schedule.runs) runs.push_back({index[run.thread], static_cast<uint32_t>(run.how), run.points});
+  layout.put(header.replay_runs, runs);
+  layout.put(header.replay_fingerprints, schedule.fingerprints);
+  std::vector<cleave_control_module> modules;
+  for (const ModuleIdentity& module : schedule.modules) modules.push_back({module.identity, {}});
+  layout.put(header.replay_modules, modules);
+  std::vector<std::vector<const Pinned*>> of_thread(schedule.threads.size());
+  for (const Pinned& pinned : schedule.pinned) of_thread[pinned.thread].push_back(&pinned);
+  std::vector<uint8_t> bytes;
+  for (size_t thread = 0; thread < of_thread.size(); ++thread) {
+    if (!of_thread[thread].empty()) tree.entries[index[thread]].pinned = bytes.size();
+    for (const Pinned* pinned : of_thread[thread]) {
+      cleave_control_pinned entry{index[thread], pinned->source, 0, pinned->bytes.size()};
+      const auto* first = reinterpret_cast<const uint8_t*>(&entry);
+      bytes.insert(bytes.end(), first, first + sizeof entry);
+      bytes.insert(bytes.end(), pinned->bytes.begin(), pinned->bytes.end());
+      bytes.resize((bytes.size() + 7) & ~size_t{7});
+    }
+  }
+  layout.put(header.replay_pinned, bytes);
+}
+
+void lay_out(Layout& layout, cleave_control_header& header, const RunRequest& request,
+             const std::vector<std::vector<SegmentPlace>>& places) {
+  header.magic = CLEAVE_CONTROL_MAGIC;
+  header.version = CLEAVE_CONTROL_VERSION;
+  header.policy = static_cast<uint32_t>(request.policy);
+  header.seed = request.seed;
+  header.pct_depth = request.pct_depth;
+  header.pct_points = request.pct_points != 0 ? request.pct_points : 10000;
+  header.flags = request.spurious ? CLEAVE_CONTROL_SPURIOUS : 0;
+  ThreadTree tree;
+  if (request.policy == Policy::Replay) put_schedule(layout, header, tree, *request.schedule);
+  // A replay may have milestones too: it says when it comes to them (gdb.h).
+  if (request.plan) put_plan(layout, header, tree, *request.plan, places);
+  layout.put(header.request_threads, tree.entries);
+  layout.reserve(header.threads, kThreadBytes);
+  layout.reserve(header.runs, kRunBytes);
+  layout.reserve(header.fingerprints, kFingerprintBytes);
+  layout.reserve(header.steps, kStepBytes);
+  layout.reserve(header.pinned, kPinnedBytes);
+  layout.reserve(header.modules, kModuleBytes);
+  layout.reserve(header.waits, kWaitBytes);
+}
+
+}  // namespace
+
+Result<ControlFile> ControlFile::make(const RunRequest& request, const std::vector<std::vector<SegmentPlace>>& places) {
+  cleave_control_header header{};
+  Layout layout;
+  lay_out(layout, header, request, places);
+  std::memcpy(layout.bytes().data(), &header, sizeof header);
+
+  ControlFile file;
+  const char* directory = std::getenv("TMPDIR");
+  file.path_ = fmt::format("{}/cleave-control-XXXXXX", directory != nullptr && *directory ? directory : "/tmp");
+  int descriptor = mkostemp(file.path_.data(), O_CLOEXEC);
+  if (descriptor < 0) return Error{file.path_, fmt::format("cannot be made: {}", std::strerror(errno))};
+  bool sized = ftruncate(descriptor, static_cast<off_t>(layout.end())) == 0 &&
+               pwrite(descriptor, layout.bytes().data(), layout.bytes().size(), 0) ==
+                   static_cast<ssize_t>(layout.bytes().size());
+  int error = errno;
+  void* address = sized ? mmap(nullptr, layout.end(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0)
+                        : MAP_FAILED;
+  if (sized) error = errno;
+  close(descriptor);
+  if (address == MAP_FAILED) {
+    unlink(file.path_.c_str());
+    return Error{file.path_, fmt::format("cannot be mapped: {}", std::strerror(error))};
+  }
+  file.header_ = static_cast<cleave_control_header*>(address);
+  file.bytes_ = layout.end();
+  return file;
+}
+
+ControlFile::ControlFile(ControlFile&& other) noexcept
+    : path_(std::move(other.path_)), header_(std::exchange(other.header_, nullptr)), bytes_(other.bytes_) {}
+
+ControlFile::~ControlFile() {
+  if (header_ == nullptr) return;
+  munmap(header_, bytes_);
+  unlink(path_.c_str());
+}
+
+template <typename Entry>
+std::vector<Entry> ControlFile::read(const cleave_control_area& area) const {
+  const auto* first = reinterpret_cast<const Entry*>(reinterpret_cast<const char*>(header_) + area.offset);
+  return std::vector<Entry>(first, first + std::min(area.used, area.capacity) / sizeof(Entry));
+}
+
+std::vector<std::string> ControlFile::thread_paths() const {
+  std::vector<std::string> paths;
+  for (const cleave_control_thread& thread : read<cleave_control_thread>(header_->threads)) {
+    if (paths.empty()) paths.emplace_back("0");
+    else if (thread.parent < paths.size()) paths.push_back(fmt::format("{}.{}", paths[thread.parent], thread.ordinal));
+    else break;
+  }
+  return paths;
+}
+
+std::vector<ModuleIdentity> ControlFile::modules() const {
+  std::vector<ModuleIdentity> modules;
+  for (const cleave_control_module& module : read<cleave_control_module>(header_->modules))
+    modules.push_back({std::string(module.name, strnlen(module.name, sizeof module.name)), module.identity});
+  return modules;
+}
+
+std::vector<cleave_control_wait> ControlFile::waits() const { return read<cleave_control_wait>(header_->waits); }
+
+Schedule ControlFile::schedule() const {
+  Schedule schedule;
+  schedule.threads = thread_paths();
+  schedule.modules = modules();
+  if (schedule.threads.empty()) return schedule;
+  schedule.fingerprints = read<uint8_t>(header_->fingerprints);
+  uint64_t left = schedule.fingerprints.size();
+  for (const cleave_control_run& run : read<cleave_control_run>(header_->runs)) {
+    if (run.thread >= schedule.threads.size() || run.points > left) break;
+    schedule.runs.push_back({run.thread, static_cast<Handover>(run.how), run.points});
+    left -= run.points;
+  }
+  // The run that was under way when the program ended.
+  if (header_->holder < schedule.threads.size() && (left > 0 || schedule.runs.empty() || schedule.runs.back().thread != header_->holder))
+    schedule.runs.push_back({header_->holder, Handover::GaveAway, left});
+  else if (left > 0) schedule.fingerprints.resize(schedule.fingerprints.size() - left);
+  for (const cleave_control_step& step : read<cleave_control_step>(header_->steps)) {
+    if (schedule.steps.size() == schedule.fingerprints.size()) break;
+    schedule.steps.push_back({static_cast<uint16_t>(step.operation), step.module < schedule.modules.size() ? step.module : UINT32_MAX,
+                              step.segment, step.value});
+  }
+  const char* pinned = reinterpret_cast<const char*>(header_) + header_->pinned.offset;
+  for (uint64_t at = 0; at + sizeof(cleave_control_pinned) <= header_->pinned.used;) {
+    cleave_control_pinned entry;
+    std::memcpy(&entry, pinned + at, sizeof entry);
+    at += sizeof entry;
+    if (entry.bytes > header_->pinned.used - at || entry.thread >= schedule.threads.size()) break;
+    const auto* first = reinterpret_cast<const uint8_t*>(pinned + at);
+    schedule.pinned.push_back({entry.thread, entry.source, {first, first + entry.bytes}});
+    at += (entry.bytes + 7) & ~uint64_t{7};
+  }
+  return schedule;
+}
+
+}  // namespace cleave::exec

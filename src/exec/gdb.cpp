@@ -1,0 +1,105 @@
+#include "exec/gdb.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "exec/control_file.h"
+#include "exec/launch.h"
+
+namespace cleave::exec {
+namespace {
+
+std::string python_string(const std::string& text) {
+  std::string quoted = "'";
+  for (unsigned char c : text) {
+    if (c == '\'' || c == '\\') quoted += fmt::format("\\{}", static_cast<char>(c));
+    else if (c < 0x20 || c >= 0x7f) quoted += fmt::format("\\x{:02x}", c);
+    else quoted += static_cast<char>(c);
+  }
+  return quoted + "'";
+}
+
+// Stops in __cleave_milestone, then shows the frame of the program that is about to do the access.
+constexpr const char* kPython = R"(
+class Milestone(gdb.Breakpoint):
+    def __init__(self):
+        super().__init__('__cleave_milestone', internal=True)
+        self.silent = True
+    def stop(self):
+        return True
+
+def at_milestone(event):
+    if not isinstance(event, gdb.BreakpointEvent) or milestone not in event.breakpoints:
+        return
+    number = int(gdb.parse_and_eval('(unsigned)$rdi'))
+    frame = gdb.newest_frame()
+    while frame.older() is not None:
+        library = gdb.solib_name(frame.pc())
+        if library is None or 'libcleave_rt' not in library:
+            break
+        frame = frame.older()
+    frame.select()
+    name = names[number] if number < len(names) else '?'
+    gdb.write('\nmilestone %d of %d: %s\n' % (number + 1, len(names), name))
+    gdb.execute('frame')
+
+milestone = Milestone()
+gdb.events.stop.connect(at_milestone)
+gdb.write('The program follows the schedule. run: start; continue: to the next of %d milestones.\n' % len(names))
+)";
+
+}  // namespace
+
+std::string gdb_script(const RunRequest& request, const std::string& control, const std::string& trace,
+                       const std::vector<std::string>& names) {
+  std::string script = "set pagination off\nset confirm off\nset breakpoint pending on\nset disable-randomization on\n";
+  script += fmt::format("set environment {} {}\nset environment {} {}\n", CLEAVE_CONTROL_VARIABLE, control, kTraceVariable, trace);
+  for (const auto& [name, value] : request.environment) script += fmt::format("set environment {} {}\n", name, value);
+  if (!request.directory.empty()) script += fmt::format("set cwd {}\n", request.directory);
+  script += "python\nnames = [";
+  for (const std::string& name : names) script += python_string(name) + ", ";
+  return script + "]" + kPython + "end\n";
+}
+
+Result<int> replay_in_gdb(const RunRequest& request, const Plan& milestones) {
+  Result<std::string> gdb = find_program("gdb");
+  if (!gdb) return Error{"gdb", "is not installed; install the package gdb"};
+  std::string base = fmt::format("{}/cleave-gdb-{}", std::getenv("TMPDIR") ? std::getenv("TMPDIR") : "/tmp", getpid());
+  RunRequest dry = request;
+  dry.trace = base + ".cleave";
+  dry.quiet = true;
+  Result<RunOutcome> outcome = run(dry);
+  if (!outcome) return outcome.error();
+  if (outcome.value().end == RunEnd::Diverged)
+    return Error{request.program[0], "the program does not follow the schedule: " + outcome.value().text};
+  RunRequest wet = request;
+  std::vector<std::vector<SegmentPlace>> places;
+  std::vector<std::string> names;
+  if (!milestones.milestones.empty()) {
+    Result<ProgramTables> tables = ProgramTables::read(dry.trace);
+    if (!tables) return tables.error();
+    for (const Milestone& milestone : milestones.milestones) {
+      places.push_back(tables.value().find(milestone));
+      names.push_back(milestone.note.empty() ? milestone.sentence() : milestone.note + ": " + milestone.sentence());
+    }
+    wet.plan = milestones;
+  }
+  Result<ControlFile> file = ControlFile::make(wet, places);
+  if (!file) return file.error();
+  std::string script_path = base + ".gdb";
+  std::ofstream(script_path) << gdb_script(request, file.value().path(), base + ".cleave", names);
+  LaunchRequest launch_gdb;
+  launch_gdb.program = {gdb.value(), "-q", "-x", script_path, "--args"};
+  launch_gdb.program.insert(launch_gdb.program.end(), request.program.begin(), request.program.end());
+  launch_gdb.directory = request.directory;
+  Result<LaunchOutcome> done = launch(launch_gdb);
+  unlink(script_path.c_str());
+  unlink(dry.trace.c_str());
+  if (!done) return done.error();
+  return done.value().end == LaunchOutcome::End::Exited ? done.value().exit_status : 128 + done.value().signal;
+}
+
+}  // namespace cleave::exec

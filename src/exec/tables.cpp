@@ -1,0 +1,153 @@
+#include "exec/tables.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <span>
+
+#include "abi/record.h"
+#include "abi/trace_file.h"
+
+namespace cleave::exec {
+namespace {
+
+bool parse_module(std::span<const uint8_t> body, ModuleTables* module) {
+  cleave_module_chunk header;
+  if (body.size() < sizeof header) return false;
+  std::memcpy(&header, body.data(), sizeof header);
+  body = body.subspan(sizeof header);
+  uint64_t segment_bytes = header.segment_count * sizeof(cleave_segment);
+  uint64_t global_bytes = uint64_t{header.global_count} * 8;
+  if (header.segment_count > body.size() || header.name_bytes > body.size() || header.table_bytes > body.size() ||
+      header.name_bytes + segment_bytes + global_bytes + header.table_bytes > body.size())
+    return false;
+  module->name.assign(reinterpret_cast<const char*>(body.data()), header.name_bytes);
+  module->identity = header.identity;
+  body = body.subspan(header.name_bytes + segment_bytes);
+  module->globals.resize(header.global_count);
+  std::memcpy(module->globals.data(), body.data(), global_bytes);
+  Result<SiteTables> tables = decode_site_tables(body.subspan(global_bytes, header.table_bytes));
+  if (!tables) return false;
+  module->tables = std::move(tables).value();
+  return true;
+}
+
+// Whether a slot is where events of this kind come from: atomics through hooks, synchronization through calls.
+bool gives(const Slot& slot, EventKind kind) {
+  switch (kind) {
+    case EventKind::Read: return slot.kind == SlotKind::Read || slot.kind == SlotKind::Hook;
+    case EventKind::Write: return slot.kind == SlotKind::Write || slot.kind == SlotKind::Hook;
+    case EventKind::Update: return slot.kind == SlotKind::Hook;
+    case EventKind::Begin: return slot.kind == SlotKind::UnitBegin || slot.kind == SlotKind::Enter;
+    case EventKind::End: return slot.kind == SlotKind::UnitEnd || slot.kind == SlotKind::Exit;
+    default: return slot.kind == SlotKind::Call;
+  }
+}
+
+const std::string& text_of(const SiteTables& tables, uint32_t index) {
+  static const std::string nothing;
+  return index < tables.strings.size() ? tables.strings[index] : nothing;
+}
+
+bool stands_at(const SiteTables& tables, uint32_t index, const Milestone& milestone) {
+  if (index >= tables.sites.size()) return false;
+  const SiteEntry& site = tables.sites[index];
+  if (site.line != milestone.line || (milestone.column != 0 && site.column != milestone.column)) return false;
+  if (text_of(tables, site.file) != milestone.file) return false;
+  return milestone.function.empty() || site.function >= tables.functions.size() ||
+         tables.functions[site.function].name == milestone.function;
+}
+
+std::string_view word_of(SlotKind kind) {
+  switch (kind) {
+    case SlotKind::Read: return "read of ";
+    case SlotKind::Write: return "write of ";
+    case SlotKind::Call: return "call";
+    case SlotKind::Hook: return "operation on ";
+    default: return "";
+  }
+}
+
+std::string describe_slot(const SiteTables& tables, const Slot& slot) {
+  const SiteEntry& site = tables.sites[slot.site];
+  std::string what(word_of(slot.kind));
+  if (slot.kind == SlotKind::Call) {
+    if (slot.aux < tables.functions.size()) what += " of " + tables.functions[slot.aux].name;
+  } else if (!what.empty()) {
+    const std::string& variable = text_of(tables, site.variable);
+    what += variable.empty() ? "memory" : variable;
+  }
+  std::string where = fmt::format("{}:{}", text_of(tables, site.file), site.line);
+  if (site.function < tables.functions.size()) where += fmt::format(" ({})", tables.functions[site.function].name);
+  return what.empty() ? where : what + " at " + where;
+}
+
+}  // namespace
+
+Result<ProgramTables> ProgramTables::read(const std::string& trace) {
+  std::ifstream file(trace, std::ios::binary);
+  if (!file) return Error{trace, std::strerror(errno)};
+  cleave_file_header header{};
+  if (!file.read(reinterpret_cast<char*>(&header), sizeof header) || header.magic != CLEAVE_TRACE_MAGIC)
+    return Error{trace, "is not a trace that cleave record wrote"};
+  file.seekg(header.header_bytes);
+  ProgramTables tables;
+  cleave_chunk_header chunk{};
+  std::vector<uint8_t> body;
+  while (file.read(reinterpret_cast<char*>(&chunk), sizeof chunk) && chunk.magic == CLEAVE_CHUNK_MAGIC) {
+    if (chunk.kind != CLEAVE_CHUNK_MODULE) {
+      file.seekg(chunk.stored_bytes, std::ios::cur);
+      continue;
+    }
+    body.resize(chunk.stored_bytes);
+    if (!file.read(reinterpret_cast<char*>(body.data()), static_cast<std::streamsize>(body.size()))) break;
+    ModuleTables module;
+    if (parse_module(body, &module)) tables.modules_.push_back(std::move(module));
+  }
+  return tables;
+}
+
+std::vector<SegmentPlace> ProgramTables::find(const Milestone& milestone) const {
+  std::vector<SegmentPlace> places;
+  for (const ModuleTables& module : modules_) {
+    for (uint32_t index = 0; index < module.tables.segments.size(); ++index) {
+      for (const Slot& slot : module.tables.segments[index].slots) {
+        if (!gives(slot, milestone.kind) || !stands_at(module.tables, slot.site, milestone)) continue;
+        places.push_back({module.identity, index});
+        break;
+      }
+    }
+  }
+  return places;
+}
+
+std::string ProgramTables::describe(uint64_t identity, uint32_t segment, bool its_end) const {
+  for (const ModuleTables& module : modules_) {
+    if (module.identity != identity || segment >= module.tables.segments.size()) continue;
+    const Slot* best = nullptr;
+    for (const Slot& slot : module.tables.segments[segment].slots) {
+      if (slot.site >= module.tables.sites.size()) continue;
+      bool better = !word_of(slot.kind).empty() && (its_end || (best != nullptr && word_of(best->kind).empty()));
+      if (best == nullptr || better) best = &slot;
+    }
+    return best != nullptr ? describe_slot(module.tables, *best) : module.name;
+  }
+  return "";
+}
+
+std::string ProgramTables::name_of(uint64_t address) const {
+  for (const ModuleTables& module : modules_) {
+    for (size_t i = 0; i < module.globals.size() && i < module.tables.globals.size(); ++i) {
+      const GlobalEntry& global = module.tables.globals[i];
+      if (global.name.empty() || module.globals[i] == 0 || address < module.globals[i]) continue;
+      uint64_t offset = address - module.globals[i];
+      if (offset >= std::max<uint64_t>(global.size, 1)) continue;
+      return offset == 0 ? global.name : fmt::format("{}+{}", global.name, offset);
+    }
+  }
+  return "";
+}
+
+}  // namespace cleave::exec

@@ -1,0 +1,158 @@
+// Start of a controlled run, and what the hooks of the instrumented code call.
+#include "runtime/control.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/message.h"
+#include "runtime/state.h"
+
+namespace cleave::runtime {
+
+Control control;
+RealFunctions original;
+__thread ControlThread* controlled;
+
+namespace {
+
+// What stands for every address: they differ from run to run, what they lead to does not.
+constexpr uint64_t kSomeAddress = 1;
+
+uint64_t without_address(uint64_t word) {
+  return word >= UINT64_C(0x550000000000) && word < UINT64_C(0x800000000000) ? kSomeAddress : word;
+}
+
+void add_word(ControlThread* self, uint64_t word) {
+  word = without_address(word);
+  self->step = mix(self->step, word);
+  if (word == kSomeAddress) return;
+  self->value = self->value_words++ == 0 ? word : mix(self->value, word);
+}
+
+template <typename Entry>
+Entry* map_array(uint64_t count) {
+  auto* memory = static_cast<Entry*>(map_memory(count * sizeof(Entry)));
+  if (memory == nullptr) fail("no memory for the scheduler");
+  return memory;
+}
+
+}  // namespace
+
+void start_control() {
+  const char* path = getenv(CLEAVE_CONTROL_VARIABLE);
+  if (path == nullptr || *path == 0) return;
+  if (!attach_control_file(path)) return;
+  state.controlled = true;
+  control.random = control.file->seed;
+  control.planning = control.file->policy == CLEAVE_POLICY_PLAN;
+  control.replaying = control.file->policy == CLEAVE_POLICY_REPLAY;
+  control.noise = control.file->policy == CLEAVE_POLICY_NOISE;
+  start_policy();
+  if (control.noise) return;
+  control.threads = map_array<ControlThread*>(kControlThreads);
+  control.ready = map_array<ControlThread*>(kControlThreads);
+  control.timed = map_array<ControlThread*>(kControlThreads);
+  control.by_request = map_array<ControlThread*>(count_of<cleave_control_thread>(control.file->request_threads) + 1);
+  control.policy = policy_functions(control.file->policy);
+  if (control.planning || control.replaying) start_plan();
+  resolve_all();
+  original = real;
+  replace_thread_calls();
+  replace_lock_calls();
+  replace_wait_calls();
+  replace_time_calls();
+  controlled = new_control_thread(nullptr);
+  controlled->tid = current_tid();
+  controlled->handle = pthread_self();
+  controlled->handle_known = true;
+  watch_thread_exit(controlled);
+  control.file->holder = 0;
+  control.holder.store(controlled);
+  control.on = true;
+}
+
+void control_module(const cleave_module* module) {
+  if (control.file == nullptr) return;
+  log_module(module);
+  if (watches_milestones()) plan_module(module);
+}
+
+void absorb(ControlThread* self) {
+  if (self->record == nullptr) return;
+  const uint64_t* record = self->record;
+  self->step = mix(self->step, record[0] >> CLEAVE_HEADER_ADDRESS_BITS);  // which way the branches went
+  for (uint32_t i = 1; i <= self->segment->words; ++i) add_word(self, record[i]);
+  self->record = nullptr;
+  if (self->check != CLEAVE_NO_PLACE) plan_check_value(self);
+}
+
+void control_segment(const cleave_segment* segment) {
+  if (control.noise) return make_noise(CLEAVE_POINT_access);
+  ControlThread* self = controlled_self();
+  if (self == nullptr) return;
+  ensure_turn(self);
+  if (watches_milestones()) {
+    absorb(self);
+    self->place = segment;
+    plan_visit(self, segment);
+  }
+  if (segment->flags & CLEAVE_SEGMENT_ACCESS) return point(self, CLEAVE_POINT_access, segment);
+  absorb(self);
+  self->step = mix(self->step, reinterpret_cast<uintptr_t>(segment) & 0xfff);
+  self->place = segment;
+}
+
+void control_recorded(const uint64_t* record, const cleave_segment* segment) {
+  ControlThread* self = controlled_self();
+  if (self == nullptr) return;
+  self->record = record;
+  self->segment = segment;
+}
+
+void control_settle() {
+  if (ControlThread* self = controlled_self()) absorb(self);
+}
+
+namespace {
+
+void hook_point(Point what, const cleave_segment* segment) {
+  if (control.noise) return make_noise(what);
+  ControlThread* self = controlled_self();
+  if (self == nullptr) return;
+  ensure_turn(self);
+  if (watches_milestones() && segment != nullptr) {
+    absorb(self);
+    self->place = segment;
+    plan_visit(self, segment);
+  }
+  point(self, what, segment);
+}
+
+}  // namespace
+
+void control_range(const cleave_segment* segment) { hook_point(CLEAVE_POINT_range, segment); }
+void control_atomic_begin(const cleave_segment* segment) { hook_point(CLEAVE_POINT_atomic, segment); }
+
+void control_atomic_end(uint64_t old_value, uint64_t new_value) {
+  ControlThread* self = controlled_self();
+  if (self == nullptr) return;
+  add_word(self, old_value);
+  if (new_value != old_value) add_word(self, new_value);
+  if (self->check != CLEAVE_NO_PLACE) plan_check_value(self);
+}
+
+void control_point(Point what) {
+  if (control.noise) return make_noise(what);
+  if (ControlThread* self = controlled_self()) point(self, what);
+}
+
+void stop_control_in_child() {
+  if (control.file == nullptr) return;
+  control.on = control.noise = control.replaying = control.planning = false;
+  state.controlled = false;
+  controlled = nullptr;
+  control.lock.reset();
+  if (control.policy != nullptr) real = original;
+}
+
+}  // namespace cleave::runtime

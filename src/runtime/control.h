@@ -1,0 +1,285 @@
+// The scheduler inside the program: one turn, and a policy that is asked who has it next.
+//
+// Under control exactly one thread runs between two scheduling points: the holder of the turn. Everything that blocks
+// is modelled: a thread that cannot go on gives the turn away and is woken when somebody does what it waits for. The
+// real objects stay in use underneath (try-operations on them, which cannot block because nobody else runs), so code
+// that was not instrumented sees them as they are.
+//
+// Thread contract. The scheduler's state is changed under `control.lock` with signals blocked: by the holder, and by
+// threads that come back from a system call. What only the holder changes (waiting threads, virtual time) it may read
+// without the lock.
+//
+// Cost: a point at which the holder goes on is some ten nanoseconds; a switch is one futex wake and one futex wait.
+#pragma once
+
+#include <pthread.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <atomic>
+
+#include "abi/control.h"
+#include "abi/record.h"
+#include "runtime/real.h"
+#include "runtime/spin_lock.h"
+#include "runtime/state.h"
+
+namespace cleave::runtime {
+
+using Point = cleave_point;
+
+enum class Standing : uint8_t {
+  Ready,    // could run, or runs
+  Waiting,  // for `object`, and until `deadline` if it has one
+  Outside,  // in a system call, without the turn
+  Held,     // by the plan
+  Ended,
+};
+
+struct ControlThread {
+  std::atomic<uint32_t> futex{0};
+  uint32_t index = 0, parent = 0, ordinal = 0, children = 0;
+  uint32_t request = CLEAVE_NO_PLACE;  // same path in the request's tree
+  std::atomic<int> tid{0};
+  pthread_t handle{};
+  bool handle_known = false, cancelled = false;
+  uint32_t exit_rounds = 0;
+  void* (*start)(void*) = nullptr;
+  void* argument = nullptr;
+
+  Standing standing = Standing::Ready;
+  Point waits_in = CLEAVE_POINT_none;
+  const volatile void* object = nullptr;
+  const volatile void* mutex = nullptr;
+  uint64_t deadline = UINT64_MAX;  // virtual nanoseconds
+  bool woken = false;              // somebody did what it waits for
+  bool timed_out = false;
+  ControlThread *bucket_next = nullptr, *bucket_previous = nullptr;
+  bool in_bucket = false;
+  uint32_t ready_slot = CLEAVE_NO_PLACE, timed_slot = CLEAVE_NO_PLACE;
+
+  uint64_t run_points = 0;  // of the current run
+  uint64_t points = 0;
+  uint64_t chain = 0;       // hash of everything it did
+  uint64_t step = 0;        // hash of what it did since its last point
+  uint64_t value = 0;       // of that, for people: the one word that is no address, or the hash
+  uint32_t value_words = 0;
+  const uint64_t* record = nullptr;         // where the segment that runs now is recorded
+  const cleave_segment* segment = nullptr;  // that segment
+  const cleave_segment* place = nullptr;    // last segment of the thread: where it is, for people
+
+  // A loop that does the same again and again (control_spin.cpp).
+  const void* anchor = nullptr;
+  uint64_t loop_hash = 0, last_loop_hash = 0;
+  uint32_t repeats = 0, loop_length = 0;
+  bool spinning = false;
+
+  int64_t priority = 0;                  // pct
+  uint32_t* visits = nullptr;            // plan: of each group
+  uint32_t milestone = CLEAVE_NO_PLACE;  // plan: its next
+  uint32_t call_milestone = CLEAVE_NO_PLACE;  // plan: reached in the call that follows
+  uint32_t check = CLEAVE_NO_PLACE;      // plan: milestone whose value is known at the next point
+  uint64_t pinned_at = UINT64_MAX;       // replay: its next value from outside
+};
+
+// The oracle. Must not block.
+struct PolicyFunctions {
+  // The holder could go on: shall somebody else be considered? At every point, without the lock: cheap.
+  bool (*preempts)(ControlThread* holder, Point point);
+  // Who of the ready threads is next, under the lock. `holder` is null when it cannot go on; `yields` when it had
+  // rather not. There is at least one ready thread.
+  ControlThread* (*choose)(ControlThread* holder, bool yields);
+};
+
+struct Control {
+  bool on = false;  // one at a time
+  bool noise = false;
+  bool replaying = false, planning = false;
+  bool watching = false;  // replay: milestones are told to a debugger
+  SpinLock lock;
+  std::atomic<ControlThread*> holder{nullptr};
+  const PolicyFunctions* policy = nullptr;
+  cleave_control_header* file = nullptr;
+  uint64_t random = 0;
+
+  ControlThread** threads = nullptr;
+  uint32_t thread_count = 0;
+  ControlThread** by_request = nullptr;
+  ControlThread** ready = nullptr;
+  uint32_t ready_count = 0;
+  ControlThread** timed = nullptr;
+  uint32_t timed_count = 0;
+  uint32_t outside = 0, held = 0, ended = 0;
+  bool reconsider = false;           // somebody became ready since the last choice
+  std::atomic<uint64_t> skipped{0};  // nanoseconds that nobody slept
+  std::atomic<uint64_t> points{0};   // written by the holder only
+  uint64_t progress = 0;             // tells a deadlock from a chance to look again
+  uint64_t progress_at_probe = UINT64_MAX;
+  uint64_t spin_yields = 0;          // since somebody did something new
+
+  uint64_t pct_next = UINT64_MAX;    // point of the next priority change
+  uint32_t pct_changes = 0;
+  int64_t pct_lowest = 0;
+  uint64_t access_odds = 2;          // random: one in so many
+
+  uint32_t plan_next = 0, plan_total = 0;
+  uint64_t replay_run = 0;
+};
+extern Control control;
+extern __thread ControlThread* controlled __attribute__((tls_model("initial-exec")));
+
+inline constexpr uint32_t kControlThreads = 1u << 20;
+// Deadline of a wait that may end without a reason (--spurious).
+inline constexpr uint64_t kSpurious = UINT64_MAX - 1;
+
+// The calling thread if it is scheduled by us; null if not (not under control, in a fork's child, after its end).
+inline ControlThread* controlled_self() { return __builtin_expect(control.on, 0) ? controlled : nullptr; }
+
+inline uint64_t mix(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+  return hash ^ hash >> 29;
+}
+
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    uint64_t all = ~UINT64_C(0);
+    system_call(SYS_rt_sigprocmask, 0, reinterpret_cast<long>(&all), reinterpret_cast<long>(&mask_), 8);
+  }
+  ~SignalsBlocked() { system_call(SYS_rt_sigprocmask, 2, reinterpret_cast<long>(&mask_), 0, 8); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  uint64_t mask_ = 0;
+};
+
+// --- control.cpp: start, what the hooks call
+void start_control();  // from initialise(); nothing unless CLEAVE_CONTROL is set
+void control_module(const cleave_module* module);
+void control_segment(const cleave_segment* segment);  // from __cleave_reserve, before room is made
+void control_recorded(const uint64_t* record, const cleave_segment* segment);  // where the record will stand
+void control_settle();                                // before the buffer is given away
+void control_range(const cleave_segment* segment);
+void control_atomic_begin(const cleave_segment* segment);
+void control_atomic_end(uint64_t old_value, uint64_t new_value);
+void control_thread_begins();                         // the thread has its number; waits for its first turn
+void control_point(Point what);                       // before a synchronization operation takes its ticket
+void stop_control_in_child();
+void absorb(ControlThread* self);
+
+// For interposers whose operation takes effect, or its ticket, before anything here is called.
+inline void scheduling_point(Point what) {
+  if (__builtin_expect(state.controlled, 0)) control_point(what);
+}
+
+// --- control_file.cpp: what stands in the file
+template <typename Entry>
+Entry* entries(const cleave_control_area& area) {
+  return reinterpret_cast<Entry*>(reinterpret_cast<char*>(control.file) + area.offset);
+}
+template <typename Entry>
+uint64_t count_of(const cleave_control_area& area) {
+  return area.used / sizeof(Entry);
+}
+template <typename Entry>
+Entry* append(cleave_control_area& area) {
+  if (area.used + sizeof(Entry) > area.capacity) return nullptr;
+  Entry* entry = reinterpret_cast<Entry*>(reinterpret_cast<char*>(control.file) + area.offset + area.used);
+  area.used += sizeof(Entry);
+  return entry;
+}
+bool attach_control_file(const char* path);
+void log_thread(ControlThread* thread);
+void log_run(ControlThread* thread, uint32_t how);
+void log_step(ControlThread* thread, Point point, uint8_t fingerprint, const cleave_segment* segment);
+void fill_step(cleave_control_step* step, ControlThread* thread, Point point, const cleave_segment* segment);
+void log_module(const cleave_module* module);
+void locate(const cleave_segment* segment, uint32_t* module, uint32_t* index);
+// A value from outside: in a replay what it was then, else what is in `bytes`, which is noted.
+void pin(ControlThread* thread, cleave_pinned source, void* bytes, uint64_t size);
+// The same for a number of the scheduler's own.
+uint32_t pin_choice(ControlThread* thread, uint32_t choice);
+
+// --- control_turn.cpp
+void point(ControlThread* self, Point what, const cleave_segment* segment = nullptr, bool yields = false);
+// A thread that does not have the turn (a signal handler's, one it was taken from) waits for it.
+void ensure_turn(ControlThread* self);
+// The holder cannot go on until woken, timed out, or asked to look again. Returns with the turn.
+void block(ControlThread* self, Point in, const volatile void* object, uint64_t deadline = UINT64_MAX,
+           const volatile void* mutex = nullptr);
+// Around a call that may block outside: gives the turn away, takes it back.
+void go_outside(ControlThread* self);
+void come_back(ControlThread* self);
+void hold(ControlThread* self);            // by the plan; returns with the turn
+void end_turn(ControlThread* self);        // the thread has ended
+void await_turn(ControlThread* self);
+uint64_t virtual_now();
+
+// --- control_sets.cpp: ready, timed, waiting. Under the lock unless said otherwise.
+void make_ready(ControlThread* thread);
+void leave_ready(ControlThread* thread);
+void enter_timed(ControlThread* thread);
+void leave_timed(ControlThread* thread);
+void enter_bucket(ControlThread* thread);
+void force_ready(ControlThread* thread);   // it looks again, or finds its time over
+bool probe_waiting();                      // all whose condition can be looked at again become ready
+void wake_one(ControlThread* thread);
+bool all_ready_spin();
+// By the holder; take the lock themselves.
+uint32_t wake(const volatile void* object, uint32_t most = UINT32_MAX);
+uint32_t count_waiters(const volatile void* object, Point in);
+ControlThread* waiter_at(const volatile void* object, Point in, uint32_t number);
+void wake_waiter(ControlThread* thread);
+
+// --- control_policy.cpp
+uint64_t next_random();
+uint64_t random_below(uint64_t bound);
+const PolicyFunctions* policy_functions(uint32_t policy);
+void start_policy();
+void policy_new_thread(ControlThread* thread);
+void make_noise(Point point);
+ControlThread* next_in_turn(ControlThread* after);  // ready, not spinning if there is one
+
+// --- control_spin.cpp
+// True when the thread has come around a loop in which nothing changes: it had rather yield.
+bool watch_loop(ControlThread* self, const void* place, uint64_t step);
+
+// --- control_plan.cpp
+void start_plan();
+bool watches_milestones();
+void plan_module(const cleave_module* module);
+void plan_new_thread(ControlThread* thread);
+void plan_visit(ControlThread* self, const cleave_segment* segment);
+void plan_call(ControlThread* self);  // the thread is in the call that ended its last segment
+void plan_check_value(ControlThread* self);
+void plan_ended(ControlThread* thread);
+void stop_plan(cleave_plan_why why, ControlThread* thread);  // under the lock
+extern const PolicyFunctions kPlanPolicy;
+
+// --- control_replay.cpp
+void replay_point(ControlThread* self, Point what, uint8_t fingerprint, const cleave_segment* segment);
+bool replay_preempts(ControlThread* self);
+void replay_gives_away(ControlThread* self, Point what);
+ControlThread* replay_next();  // under the lock
+[[noreturn]] void diverged(cleave_divergence how, ControlThread* thread, Point what, const cleave_segment* segment,
+                           uint64_t detail = 0);
+
+// --- control_report.cpp
+void describe_waits();
+ControlThread* thread_of_tid(int tid);
+ControlThread* has_object(const ControlThread* waiter);  // who has what it waits for
+void note_lost_signal(const volatile void* condition, ControlThread* by);
+[[noreturn]] void end_process(cleave_control_end end);
+
+// --- control_threads.cpp, control_locks.cpp, control_waits.cpp, control_time.cpp: they replace the real functions
+ControlThread* new_control_thread(ControlThread* parent);
+extern RealFunctions original;  // what was in `real` before we replaced it
+void watch_thread_exit(ControlThread* self);
+void replace_thread_calls();
+void replace_lock_calls();
+void replace_wait_calls();
+void replace_time_calls();
+uint64_t deadline_of(clockid_t clock, const timespec* time);
+
+}  // namespace cleave::runtime

@@ -1,0 +1,62 @@
+// Loops that wait: a thread that does exactly the same again and again, reading the same values, waits for another
+// thread. It must not keep that one from running.
+//
+// The thread's points are hashed from one visit of a place (the anchor) to the next. When that hash repeats, the thread
+// is in a loop in which nothing changes. A new anchor is taken when the old one does not come back. A loop that computes
+// on private memory looks the same; giving the turn away is then needless but not wrong.
+#include "runtime/control.h"
+
+namespace cleave::runtime {
+namespace {
+
+constexpr uint32_t kLongestLoop = 64;   // points
+constexpr uint32_t kRepeats = 8;        // before the thread counts as waiting
+// Rounds in which everybody who can run waits in a loop, before that is called a livelock. With one thread it could be
+// a long computation, so much more is asked for.
+constexpr uint64_t kRoundsOfMany = UINT64_C(1) << 18;
+constexpr uint64_t kRoundsOfOne = UINT64_C(1) << 26;
+
+}  // namespace
+
+bool watch_loop(ControlThread* self, const void* place, uint64_t step) {
+  self->loop_hash = mix(self->loop_hash, step);
+  if (place != self->anchor) {
+    if (++self->loop_length > kLongestLoop) {
+      self->anchor = place;
+      self->loop_length = self->repeats = 0;
+      self->loop_hash = 0;
+      self->spinning = false;
+      control.spin_yields = 0;
+    }
+    return false;
+  }
+  bool same = self->loop_hash == self->last_loop_hash;
+  self->last_loop_hash = self->loop_hash;
+  self->loop_hash = 0;
+  self->loop_length = 0;
+  if (!same) {
+    self->repeats = 0;
+    self->spinning = false;
+    control.spin_yields = 0;
+    control.file->spinning = 0;
+    return false;
+  }
+  if (++self->repeats < kRepeats) return false;
+  self->spinning = true;
+  if (control.outside != 0 || control.timed_count != 0) return true;
+  uint64_t rounds = ++control.spin_yields;
+  if ((rounds & 1023) == 0 && all_ready_spin()) {
+    control.file->spinning = 1;
+    if (rounds > (control.ready_count > 1 ? kRoundsOfMany : kRoundsOfOne)) {
+      SignalsBlocked blocked;
+      control.lock.lock();
+      if (control.held == 0) end_process(CLEAVE_END_LIVELOCK);
+      stop_plan(CLEAVE_PLAN_SPINNING, nullptr);
+      control.spin_yields = 0;
+      control.lock.unlock();
+    }
+  }
+  return true;
+}
+
+}  // namespace cleave::runtime

@@ -1,0 +1,280 @@
+// The turn: who has it, how it goes from one thread to another, and what happens when nobody can take it.
+#include <errno.h>
+#include <linux/futex.h>
+#include <string.h>
+
+#include "runtime/control.h"
+#include "runtime/system.h"
+
+namespace cleave::runtime {
+namespace {
+
+// A waiting thread looks up this often whether the holder sleeps in a call that we do not know.
+constexpr uint64_t kLookNanoseconds = UINT64_C(200) * 1000 * 1000;
+
+uint64_t monotonic_now() {
+  timespec now{};
+  system_call(SYS_clock_gettime, CLOCK_MONOTONIC, reinterpret_cast<long>(&now));
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+void give(ControlThread* next) {
+  control.file->holder = next->index;
+  control.holder.store(next, std::memory_order_seq_cst);
+  if (next == controlled) return;
+  next->futex.store(1, std::memory_order_seq_cst);
+  system_call(SYS_futex, reinterpret_cast<long>(&next->futex), FUTEX_WAKE_PRIVATE, 1);
+}
+
+// Null when all who have a deadline could only wake spuriously.
+ControlThread* earliest() {
+  ControlThread* first = nullptr;
+  for (uint32_t i = 0; i < control.timed_count; ++i) {
+    ControlThread* thread = control.timed[i];
+    if (thread->deadline == kSpurious) continue;
+    if (first == nullptr || thread->deadline < first->deadline ||
+        (thread->deadline == first->deadline && thread->index < first->index))
+      first = thread;
+  }
+  return first;
+}
+
+// Nobody needs to sleep: the clock is put forward.
+ControlThread* pass_time(ControlThread* thread) {
+  uint64_t now = virtual_now();
+  if (thread->deadline > now && thread->deadline != kSpurious) control.skipped.fetch_add(thread->deadline - now, std::memory_order_relaxed);
+  force_ready(thread);
+  return thread;
+}
+
+// Who is next; null when everybody waits for somebody outside. Under the lock.
+ControlThread* pick(ControlThread* holder, bool yields) {
+  control.reconsider = false;
+  if (control.replaying) return replay_next();
+  bool random = control.file->policy == CLEAVE_POLICY_RANDOM;
+  for (;;) {
+    bool idle = control.ready_count == 0;
+    if (control.timed_count != 0) {
+      if (random && random_below(64) == 0) return pass_time(control.timed[random_below(control.timed_count)]);
+      ControlThread* first = earliest();
+      if (first != nullptr && control.outside == 0 && (idle || (yields && all_ready_spin()))) return pass_time(first);
+    }
+    if (!idle) return control.policy->choose(holder, yields);
+    if (control.outside != 0 || control.ended == control.thread_count) return nullptr;
+    if (control.progress != control.progress_at_probe) {
+      control.progress_at_probe = control.progress;
+      if (probe_waiting()) continue;
+    }
+    if (control.held != 0) {
+      stop_plan(CLEAVE_PLAN_STUCK, nullptr);
+      continue;
+    }
+    end_process(CLEAVE_END_DEADLOCK);
+  }
+}
+
+// The run of `self` ends; somebody else gets the turn, if there is somebody. Under the lock.
+void pass_turn(ControlThread* self, uint32_t how, bool yields) {
+  ControlThread* next = pick(how == CLEAVE_RUN_PREEMPTED ? self : nullptr, yields);
+  if (next == self && how == CLEAVE_RUN_PREEMPTED) return;
+  log_run(self, how);
+  if (next != nullptr) give(next);
+  else control.holder.store(nullptr, std::memory_order_seq_cst);
+}
+
+// State letter of a thread of ours: S sleeps.
+char state_of(int tid) {
+  char path[64] = "/proc/self/task/", digits[16], text[512];
+  size_t count = 0, length = strlen(path);
+  do digits[count++] = static_cast<char>('0' + tid % 10);
+  while (tid /= 10);
+  while (count > 0) path[length++] = digits[--count];
+  memcpy(path + length, "/stat", 6);
+  long descriptor = system_call(SYS_open, reinterpret_cast<long>(path), 0x80000);
+  if (descriptor < 0) return '?';
+  long got = system_call(SYS_read, descriptor, reinterpret_cast<long>(text), sizeof text);
+  system_call(SYS_close, descriptor);
+  for (long at = got; at-- > 2;)
+    if (text[at - 2] == ')') return text[at];
+  return '?';
+}
+
+// The holder sleeps somewhere in the system and we did not see it go there: take the turn from it.
+void look_after_holder(uint64_t* seen_points) {
+  uint64_t points = control.points.load(std::memory_order_relaxed);
+  bool stands_still = *seen_points == points;
+  *seen_points = points;
+  ControlThread* holder = control.holder.load();
+  if (control.replaying || !stands_still || holder == nullptr) return;
+  int tid = holder->tid.load();
+  if (tid == 0 || state_of(tid) != 'S') return;
+  control.lock.lock();
+  bool asleep = control.holder.load() == holder && holder->standing == Standing::Ready &&
+                control.points.load(std::memory_order_relaxed) == points && holder->futex.load() == 0;
+  if (asleep) {
+    leave_ready(holder);
+    holder->standing = Standing::Outside;
+    ++control.outside;
+    pass_turn(holder, CLEAVE_RUN_TAKEN, false);
+  }
+  control.lock.unlock();
+}
+
+// A deadline in real time: only somebody outside could still do something before it.
+void look_at_deadline(ControlThread* self) {
+  if (self->deadline == UINT64_MAX || virtual_now() < self->deadline || control.replaying) return;
+  control.lock.lock();
+  if (self->standing == Standing::Waiting) {
+    force_ready(self);
+    if (control.holder.load() == nullptr) {
+      ControlThread* next = pick(nullptr, false);
+      if (next != nullptr) give(next);
+    }
+  }
+  control.lock.unlock();
+}
+
+}  // namespace
+
+uint64_t virtual_now() { return monotonic_now() + control.skipped.load(std::memory_order_relaxed); }
+
+void await_turn(ControlThread* self) {
+  uint64_t seen_points = UINT64_MAX;
+  for (;;) {
+    self->futex.store(0, std::memory_order_seq_cst);
+    if (control.holder.load(std::memory_order_seq_cst) == self) break;
+    uint64_t wait = kLookNanoseconds * (1 + control.thread_count / 16);
+    if (self->standing == Standing::Waiting && self->deadline != UINT64_MAX) {
+      uint64_t now = virtual_now();
+      uint64_t left = self->deadline > now ? self->deadline - now : 1000;
+      if (left < wait) wait = left;
+    }
+    timespec limit{static_cast<time_t>(wait / 1000000000), static_cast<long>(wait % 1000000000)};
+    long result = system_call(SYS_futex, reinterpret_cast<long>(&self->futex), FUTEX_WAIT_PRIVATE, 0,
+                              reinterpret_cast<long>(&limit));
+    if (result != -ETIMEDOUT) continue;
+    look_at_deadline(self);
+    look_after_holder(&seen_points);
+  }
+}
+
+void ensure_turn(ControlThread* self) {
+  if (__builtin_expect(control.holder.load(std::memory_order_relaxed) == self, 1)) return;
+  SignalsBlocked blocked;
+  control.lock.lock();
+  if (self->standing == Standing::Outside) {
+    --control.outside;
+    make_ready(self);
+    if (control.holder.load() == nullptr) {
+      ControlThread* next = pick(nullptr, false);
+      if (next != nullptr) give(next);
+    }
+  } else if (self->standing == Standing::Waiting) {  // a signal handler on top of a wait
+    force_ready(self);
+  }
+  control.lock.unlock();
+  await_turn(self);
+}
+
+void point(ControlThread* self, Point what, const cleave_segment* segment, bool yields) {
+  ensure_turn(self);
+  absorb(self);
+  if (segment == nullptr && self->call_milestone != CLEAVE_NO_PLACE) plan_call(self);
+  uint64_t step = mix(mix(self->step, what), reinterpret_cast<uintptr_t>(segment) & 0xfff);
+  self->chain = mix(self->chain, step);
+  self->step = 0;
+  auto fingerprint = static_cast<uint8_t>(self->chain >> 56);
+  ++self->points;
+  ++self->run_points;
+  control.points.store(control.points.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (control.replaying) replay_point(self, what, fingerprint, segment);
+  log_step(self, what, fingerprint, segment);
+  self->value = 0;
+  self->value_words = 0;
+  if (segment != nullptr) self->place = segment;
+  if (control.replaying) {
+    if (!replay_preempts(self)) return;
+  } else {
+    const void* where = segment != nullptr ? static_cast<const void*>(segment) : self->place;
+    if (watch_loop(self, where, step)) yields = true;
+    if (!yields && !control.policy->preempts(self, what)) return;
+    if (control.ready_count == 1 && control.timed_count == 0) return;
+  }
+  SignalsBlocked blocked;
+  control.lock.lock();
+  pass_turn(self, CLEAVE_RUN_PREEMPTED, yields);
+  control.lock.unlock();
+  await_turn(self);
+}
+
+void block(ControlThread* self, Point in, const volatile void* object, uint64_t deadline,
+           const volatile void* mutex) {
+  SignalsBlocked blocked;
+  if (control.replaying) replay_gives_away(self, in);
+  control.lock.lock();
+  self->waits_in = in;
+  self->object = object;
+  self->mutex = mutex;
+  self->deadline = deadline;
+  self->woken = self->timed_out = false;
+  self->standing = Standing::Waiting;
+  leave_ready(self);
+  enter_timed(self);
+  enter_bucket(self);
+  pass_turn(self, CLEAVE_RUN_GAVE_AWAY, false);
+  control.lock.unlock();
+  await_turn(self);
+  self->deadline = UINT64_MAX;
+  self->waits_in = CLEAVE_POINT_none;
+}
+
+void hold(ControlThread* self) {
+  SignalsBlocked blocked;
+  control.lock.lock();
+  self->standing = Standing::Held;
+  ++control.held;
+  leave_ready(self);
+  pass_turn(self, CLEAVE_RUN_PREEMPTED, false);
+  control.lock.unlock();
+  await_turn(self);
+}
+
+void go_outside(ControlThread* self) {
+  SignalsBlocked blocked;
+  if (control.replaying) replay_gives_away(self, CLEAVE_POINT_call_out);
+  control.lock.lock();
+  self->standing = Standing::Outside;
+  self->waits_in = CLEAVE_POINT_call_out;
+  ++control.outside;
+  leave_ready(self);
+  pass_turn(self, CLEAVE_RUN_GAVE_AWAY, false);
+  control.lock.unlock();
+}
+
+void come_back(ControlThread* self) {
+  SignalsBlocked blocked;
+  control.lock.lock();
+  if (self->standing == Standing::Outside) --control.outside;
+  make_ready(self);
+  if (control.holder.load() == nullptr) {
+    ControlThread* next = pick(nullptr, false);
+    if (next != nullptr) give(next);
+  }
+  control.lock.unlock();
+  await_turn(self);
+  self->waits_in = CLEAVE_POINT_none;
+}
+
+void end_turn(ControlThread* self) {
+  SignalsBlocked blocked;
+  if (control.replaying) replay_gives_away(self, CLEAVE_POINT_exit);
+  control.lock.lock();
+  self->standing = Standing::Ended;
+  ++control.ended;
+  leave_ready(self);
+  if (control.planning) plan_ended(self);
+  pass_turn(self, CLEAVE_RUN_GAVE_AWAY, false);
+  control.lock.unlock();
+}
+
+}  // namespace cleave::runtime
