@@ -89,10 +89,14 @@ Result<Findings> load_findings(const std::string& path) {
   return report::from_json(text.value(), path);
 }
 
-int put_out(Findings findings, const CommonOptions& options, bool keep_infeasible) {
+Result<report::Selected> select_findings(Findings& findings, const CommonOptions& options,
+                                         bool keep_infeasible) {
   Result<report::Selection> selection = selection_from(options, keep_infeasible);
-  if (!selection) return usage_error(selection.error());
-  const report::Selected selected = report::select(findings, selection.value());
+  if (!selection) return selection.error();
+  return report::select(findings, selection.value());
+}
+
+int show(const Findings& findings, const CommonOptions& options, const report::Selected& selected) {
   if (!options.json.empty()) {
     const std::string json = report::to_json(findings, CLEAVE_VERSION);
     if (options.json == "-") {
@@ -103,6 +107,12 @@ int put_out(Findings findings, const CommonOptions& options, bool keep_infeasibl
   }
   if (options.json != "-") print_for_people(findings, options, selected);
   return static_cast<int>(selected.fails ? Exit::Found : Exit::Nothing);
+}
+
+int put_out(Findings findings, const CommonOptions& options, bool keep_infeasible) {
+  Result<report::Selected> selected = select_findings(findings, options, keep_infeasible);
+  if (!selected) return usage_error(selected.error());
+  return show(findings, options, selected.value());
 }
 
 }  // namespace cleave::cli

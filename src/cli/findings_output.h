@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "cli/common.h"
 #include "model/finding.h"
+#include "report/selection.h"
 
 namespace cleave::cli {
 
@@ -16,9 +17,15 @@ Status write_text_file(const std::string& path, std::string_view text);
 // Reads a findings file that --json wrote.
 Result<Findings> load_findings(const std::string& path);
 
-// Takes out what --suppress and --baseline name, writes --json, prints the rest for people (not when the JSON
-// goes to standard output), and gives the exit status: Nothing or Found, Usage if a file cannot be read or
-// written. `keep_infeasible` is `--all`: then they are in the output, but do not count.
+// Takes out what --suppress and --baseline name, and sorts.
+Result<report::Selected> select_findings(Findings& findings, const CommonOptions& options,
+                                         bool keep_infeasible = false);
+// Writes --json and prints what was selected; the exit status.
+int show(const Findings& findings, const CommonOptions& options, const report::Selected& selected);
+
+// Both. Takes out what --suppress and --baseline name, writes --json, prints the rest for people (not when
+// the JSON goes to standard output), and gives the exit status: Nothing or Found, Usage if a file cannot be
+// read or written. `keep_infeasible` is `--all`: then they are in the output, but do not count.
 int put_out(Findings findings, const CommonOptions& options, bool keep_infeasible = false);
 
 }  // namespace cleave::cli

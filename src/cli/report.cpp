@@ -1,7 +1,10 @@
 // cleave report: findings files, for people and for other tools.
-#include <set>
+#include <algorithm>
+#include <memory>
 
 #include "cli/findings_output.h"
+#include "report/html.h"
+#include "report/sarif.h"
 
 namespace cleave::cli {
 namespace {
@@ -9,6 +12,7 @@ namespace {
 struct ReportOptions {
   CommonOptions common;
   std::vector<std::string> files;
+  std::string html, sarif;
 };
 
 // Several files as one: the first finding of an id stays, unless a later one has a better verdict.
@@ -41,7 +45,17 @@ int run_report(const ReportOptions& options) {
     if (!findings) return usage_error(findings.error());
     merge(all, std::move(findings).value());
   }
-  return put_out(std::move(all), options.common);
+  Result<report::Selected> selected = select_findings(all, options.common);
+  if (!selected) return usage_error(selected.error());
+  if (!options.html.empty()) {
+    const std::string page = report::to_html(all, CLEAVE_VERSION, report::source_lines_from_disk());
+    if (Status written = write_text_file(options.html, page); !written) return usage_error(written.error());
+  }
+  if (!options.sarif.empty()) {
+    const std::string log = report::to_sarif(all, CLEAVE_VERSION);
+    if (Status written = write_text_file(options.sarif, log); !written) return usage_error(written.error());
+  }
+  return show(all, options.common, selected.value());
 }
 
 }  // namespace
@@ -50,8 +64,10 @@ void add_report_verb(CLI::App& app, Context& context) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* verb = app.add_subcommand("report", "show findings files for people and for other tools");
   verb->add_option("FINDINGS", options->files, "findings files that --json wrote")->required();
+  verb->add_option("--html", options->html, "write one page with everything in it");
+  verb->add_option("--sarif", options->sarif, "write SARIF 2.1.0, for code hosts and editors");
   add_common_options(*verb, options->common);
-  verb->footer("Example: cleave report findings.json --fail-on confirmed");
+  verb->footer("Example: cleave report findings.json --html findings.html --fail-on confirmed");
   verb->callback([options, &context] { context.run = [options] { return run_report(*options); }; });
 }
 
