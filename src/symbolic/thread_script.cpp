@@ -1,0 +1,69 @@
+#include "symbolic/thread_script.h"
+
+namespace cleave {
+
+const SegmentPlan* ThreadScript::hook_of(const ScriptSlot& slot) const {
+  size_t word = 0;
+  switch (slot.kind) {
+    case RecordKind::atomic:
+    case RecordKind::fence: break;
+    case RecordKind::range_read:
+    case RecordKind::range_write: word = 1; break;
+    default: return nullptr;
+  }
+  if (slot.words.size() <= word) return nullptr;
+  return file_.modules().find(slot.words[word] & CLEAVE_HEADER_ADDRESS_MASK, UINT64_MAX - 1);
+}
+
+bool ThreadScript::fetch() {
+  if (ended_) return false;
+  const Record* record = cursor_.next();
+  if (record == nullptr) {
+    ended_ = true;
+    return false;
+  }
+  for (uint32_t i = 0; i < branch_count(record->branches); ++i) {
+    outcomes_.push_back(branch_outcome(record->branches, i));
+  }
+  if (record->kind != RecordKind::segment) {
+    ScriptSlot slot;
+    slot.record = record->number;
+    slot.kind = record->kind;
+    slot.words.assign(record->words.begin(), record->words.end());
+    slot.hook = hook_of(slot);
+    ahead_.push_back(std::move(slot));
+    return true;
+  }
+  std::vector<uint64_t> addresses(record->segment->slots.size(), 0);
+  for (uint32_t i = 0; i < record->segment->slots.size(); ++i) {
+    const SlotPlan& plan = record->segment->slots[i];
+    ScriptSlot slot{.segment = record->segment, .slot = i, .record = record->number};
+    switch (plan.address_source) {
+      case Source::Word: slot.address = record->words[plan.address_index]; break;
+      case Source::Derived: slot.address = addresses[plan.address_index] + plan.address_constant; break;
+      default: slot.address = plan.address_constant; break;
+    }
+    addresses[i] = slot.address;
+    slot.value = plan.value_source == Source::Word ? record->words[plan.value_index] : plan.value_constant;
+    ahead_.push_back(std::move(slot));
+  }
+  return true;
+}
+
+const ScriptSlot* ThreadScript::peek() {
+  while (ahead_.empty()) {
+    if (!fetch()) return nullptr;
+  }
+  return &ahead_.front();
+}
+
+std::optional<bool> ThreadScript::outcome() {
+  while (outcomes_.empty()) {
+    if (!fetch()) return std::nullopt;
+  }
+  bool taken = outcomes_.front();
+  outcomes_.pop_front();
+  return taken;
+}
+
+}  // namespace cleave

@@ -1,0 +1,77 @@
+#include "symbolic/walk.h"
+
+#include <fmt/format.h>
+
+#include "symbolic/walker.h"
+
+namespace cleave {
+namespace {
+
+// Variables that one thread writes and another touches.
+std::vector<bool> shared_variables(const Trace& trace) {
+  struct Use {
+    uint32_t thread = UINT32_MAX;
+    bool several = false, written = false;
+  };
+  std::vector<Use> uses(trace.variables().size());
+  for (const Event& event : trace.events()) {
+    if (!is_access(event.kind)) continue;
+    Use& use = uses[event.object];
+    if (use.thread == UINT32_MAX) use.thread = raw(event.thread);
+    use.several = use.several || use.thread != raw(event.thread);
+    use.written = use.written || writes(event.kind);
+  }
+  std::vector<bool> shared(uses.size());
+  for (size_t i = 0; i < uses.size(); ++i) shared[i] = uses[i].several && uses[i].written;
+  return shared;
+}
+
+// Shared accesses that no walk came to keep what was recorded: reads are pinned at the thread's next event.
+void pin_the_rest(WalkContext& context) {
+  const Trace& trace = context.recorded.trace;
+  SymbolicTrace& symbolic = context.symbolic;
+  ExpressionPool& pool = symbolic.pool();
+  for (const std::vector<uint32_t>& mine : context.events) {
+    for (size_t i = 0; i < mine.size(); ++i) {
+      const Event& event = trace.events()[mine[i]];
+      if (!is_access(event.kind) || !context.shared[event.object]) continue;
+      EventIndex at = id_of<EventIndex>(mine[i]);
+      auto width = static_cast<uint8_t>(event.width() == 0 || event.width() > 8 ? 64 : event.width() * 8);
+      if (writes(event.kind) && symbolic.stored(at) == kNone<ExpressionId>) symbolic.store(at, pool.constant(event.value, width));
+      if (!reads(event.kind) || symbolic.bound(at) != kNone<SymbolId>) continue;
+      uint64_t value = event.kind == EventKind::Update ? trace.old_value(at) : event.value;
+      SymbolId symbol = symbolic.bind(at, fmt::format("r{}", mine[i]), width, value);
+      if (i + 1 == mine.size()) continue;
+      EventIndex next = id_of<EventIndex>(mine[i + 1]);
+      ExpressionId kept = pool.make(Op::Equal, 1, pool.symbol(symbol, width), pool.constant(value, width));
+      ExpressionId before = symbolic.condition(next);
+      symbolic.assume(next, before == kNone<ExpressionId> ? kept : pool.make(Op::And, 1, before, kept));
+    }
+  }
+}
+
+}  // namespace
+
+Result<SymbolicTrace> walk_recorded_paths(const RecordedTrace& recorded, const std::string& program, WalkReport* report) {
+  if (recorded.origins.size() != recorded.trace.size()) return Error{program, "the trace was not recorded from a program"};
+  Result<Program> opened = Program::open(program);
+  if (!opened.ok()) return opened.error();
+  Bitcode bitcode(std::move(opened).value());
+  SymbolicTrace symbolic(recorded.trace);
+  WalkContext context{recorded, bitcode, symbolic, *report, shared_variables(recorded.trace), {}, {}};
+  context.events.resize(recorded.trace.threads().size());
+  for (uint32_t i = 0; i < recorded.trace.size(); ++i) {
+    context.events[raw(recorded.trace.events()[i].thread)].push_back(i);
+  }
+  for (size_t t = 0; t < recorded.trace.threads().size(); ++t) {
+    size_t lane = recorded.lane_of_thread[t];
+    if (lane == SIZE_MAX) continue;
+    ++report->threads;
+    Walker(context, id_of<ThreadId>(t), lane).run();
+  }
+  pin_the_rest(context);
+  for (const std::string& what : context.not_modelled) report->remarks.push_back("not modelled: " + what);
+  return symbolic;
+}
+
+}  // namespace cleave

@@ -1,0 +1,33 @@
+// From a recorded run to symbolic events: each thread's path is walked again through the program's own bitcode. Loads
+// take their recorded values, branches their recorded outcomes, and everything between is computed, concretely and as
+// an expression over what shared reads returned. What cannot be modelled takes its recorded value: then the symbols
+// that went into it are pinned to theirs, so nothing infeasible follows.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "symbolic/symbolic_trace.h"
+#include "trace/reader.h"
+
+namespace cleave {
+
+// What the walk did, for the report. `mismatches` compares computed with recorded values and must be 0.
+struct WalkReport {
+  uint64_t threads = 0, threads_lost = 0;              // lost: the walk and the records parted; from there on pinned
+  uint64_t instructions = 0;
+  uint64_t branches = 0, branches_symbolic = 0;
+  uint64_t shared_reads = 0, shared_writes = 0, shared_writes_symbolic = 0;
+  uint64_t values_compared = 0, mismatches = 0;        // computed stores and branch outcomes against the recorded ones
+  uint64_t concretized = 0;                            // values that took what was recorded
+  std::vector<std::string> remarks;                    // one sentence per kind of thing not modelled, or lost thread
+};
+
+// `program` is the binary that was recorded; shared libraries it loaded are looked for where the trace says they were.
+// The result refers to recorded.trace, which must outlive it.
+Result<SymbolicTrace> walk_recorded_paths(const RecordedTrace& recorded, const std::string& program,
+                                          WalkReport* report);
+
+}  // namespace cleave

@@ -1,0 +1,396 @@
+#include "symbolic/walker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cleave {
+
+using namespace llvm;
+
+namespace {
+
+constexpr uint64_t kInventedFrom = uint64_t{0x60} << 56;  // no program has addresses here
+constexpr uint64_t kMostInstructions = 4'000'000'000;
+
+}  // namespace
+
+Walker::Walker(WalkContext& context, ThreadId thread, size_t lane)
+    : context_(context), thread_(thread), script_(*context.recorded.file, lane), memory_(context.symbolic.pool()),
+      next_invented_(kInventedFrom + (uint64_t{raw(thread)} << 40)) {
+  for (uint32_t event : context.events[raw(thread)]) {
+    const EventOrigin& origin = context.recorded.origins[event];
+    events_by_origin_[{origin.record, origin.slot}].push_back(event);
+  }
+}
+
+void Walker::run() {
+  while (!lost_ && !done_) {
+    if (frames_.empty()) {
+      if (!enter_from_script()) break;
+    } else if (top().outside) {
+      continue_outside();
+    } else {
+      step();
+    }
+    if (++context_.report.instructions > kMostInstructions) lose("more instructions than the walk may take");
+  }
+}
+
+void Walker::lose(std::string why) {
+  lost_ = true;
+  ++context_.report.threads_lost;
+  std::string where = frames_.empty() ? "" : " in " + top().function->getName().str();
+  context_.report.remarks.push_back(fmt::format("{}: {}{}; the rest of the thread keeps its recorded values",
+                                                context_.recorded.trace.thread(thread_).name, why, where));
+}
+
+// Every slot that passes moves the thread's place among its events: conditions hang on the next one.
+void Walker::pop() {
+  const ScriptSlot* slot = script_.peek();
+  auto it = events_by_origin_.find({slot->record, slot->segment != nullptr ? slot->slot : 0});
+  if (it != events_by_origin_.end()) {
+    const auto& mine = context_.events[raw(thread_)];
+    size_t after = static_cast<size_t>(std::lower_bound(mine.begin(), mine.end(), it->second.back()) - mine.begin()) + 1;
+    progress_ = std::max(progress_, after);
+  }
+  script_.pop();
+}
+
+const ScriptSlot* Walker::next_place() {
+  for (;;) {
+    const ScriptSlot* slot = script_.peek();
+    if (slot == nullptr || slot->place() != nullptr) return slot;
+    pop();
+  }
+}
+
+// The next slot of this kind. Others that instructions do not ask for are passed over; a read or write that nobody asked
+// for means that walk and records have parted.
+const ScriptSlot* Walker::take(SlotKind kind) {
+  for (;;) {
+    const ScriptSlot* slot = script_.peek();
+    if (slot == nullptr) {
+      done_ = true;  // the records end here: killed, or exit in another thread
+      return nullptr;
+    }
+    if (slot->is(kind)) return slot;
+    bool skip = slot->segment == nullptr
+                    ? slot->hook == nullptr
+                    : slot->plan().kind != SlotKind::Read && slot->plan().kind != SlotKind::Write;
+    if (!skip) {
+      lose("the records do not fit the code");
+      return nullptr;
+    }
+    pop();
+  }
+}
+
+Function* Walker::function_at(const SegmentPlan& segment) {
+  const SiteTables& tables = segment.module->tables;
+  uint32_t index = tables.segments[segment.index].function;
+  if (index == kNoIndex) return nullptr;
+  return context_.bitcode.function(segment.module->identity, tables.functions[index].linkage);
+}
+
+bool Walker::in_current_function(const SegmentPlan& segment) { return function_at(segment) == top().function; }
+
+// Code that something outside called: a thread's first function, a constructor, a callback.
+bool Walker::enter_from_script() {
+  const ScriptSlot* slot = next_place();
+  if (slot == nullptr) return false;
+  Function* function = function_at(*slot->place());
+  if (function == nullptr) {
+    lose("no bitcode for what comes next");
+    return false;
+  }
+  std::vector<Lanes> arguments;
+  for (const Argument& argument : function->args()) arguments.push_back(unknown_of(argument.getType()));
+  push(function, std::move(arguments));
+  return true;
+}
+
+void Walker::push(Function* function, std::vector<Lanes> arguments) {
+  Frame frame;
+  frame.function = function;
+  frame.block = &function->getEntryBlock();
+  frame.next = frame.block->begin();
+  for (Argument& argument : function->args()) {
+    if (argument.getArgNo() < arguments.size()) frame.values[&argument] = std::move(arguments[argument.getArgNo()]);
+  }
+  frames_.push_back(std::move(frame));
+  if (frames_.size() > 20000) return lose("recursion deeper than the walk follows");
+  const ScriptSlot* slot = script_.peek();
+  while (slot != nullptr && slot->segment == nullptr && slot->hook == nullptr) {
+    pop();
+    slot = script_.peek();
+  }
+  if (slot != nullptr && slot->is(SlotKind::Enter) && in_current_function(*slot->segment)) {
+    top().token = slot->value;
+    pop();
+  }
+}
+
+void Walker::go_to(BasicBlock* target) {
+  Frame& frame = top();
+  std::vector<std::pair<const PHINode*, Lanes>> merged;
+  for (PHINode& phi : target->phis()) merged.emplace_back(&phi, operand(phi.getIncomingValueForBlock(frame.block)));
+  for (auto& [phi, lanes] : merged) frame.values[phi] = std::move(lanes);
+  frame.block = target;
+  frame.next = target->getFirstNonPHIIt();
+}
+
+void Walker::step() {
+  Frame& frame = top();
+  Instruction& instruction = *frame.next++;
+  switch (instruction.getOpcode()) {
+    case Instruction::Br: return branch(cast<BranchInst>(instruction));
+    case Instruction::Switch: return switch_to(cast<SwitchInst>(instruction));
+    case Instruction::Ret: {
+      Value* value = cast<ReturnInst>(instruction).getReturnValue();
+      return returned(value == nullptr ? Lanes{} : operand(value));
+    }
+    case Instruction::Call:
+    case Instruction::Invoke: return call(cast<CallBase>(instruction));
+    case Instruction::Load:
+      return cast<LoadInst>(instruction).isAtomic() ? atomic(instruction) : load(cast<LoadInst>(instruction));
+    case Instruction::Store:
+      return cast<StoreInst>(instruction).isAtomic() ? atomic(instruction) : store(cast<StoreInst>(instruction));
+    case Instruction::AtomicRMW:
+    case Instruction::AtomicCmpXchg: return atomic(instruction);
+    case Instruction::Fence: return;
+    case Instruction::Alloca: {
+      auto& alloca = cast<AllocaInst>(instruction);
+      auto size = alloca.getAllocationSize(layout());
+      uint64_t bytes = size && !size->isScalable() ? size->getFixedValue() : 4096;
+      Lane address = known(invent(bytes), 64);
+      address.invented = true;
+      frame.values[&alloca] = {address};
+      return;
+    }
+    case Instruction::Resume:
+    case Instruction::Unreachable: {
+      const ScriptSlot* slot = next_place();
+      if (slot == nullptr) {
+        done_ = true;
+      } else if (slot->is(SlotKind::Landing)) {
+        land(*slot);
+      } else {
+        lose("code that cannot be reached was");
+      }
+      return;
+    }
+    case Instruction::LandingPad: frame.values[&instruction] = unknown_of(instruction.getType()); return;
+    case Instruction::IndirectBr:
+    case Instruction::CallBr:
+    case Instruction::CatchSwitch: return lose("a computed jump");
+    default: compute(instruction);
+  }
+}
+
+// Recorded are exactly the branches whose two targets differ and whose condition is not a constant.
+void Walker::branch(BranchInst& branch) {
+  if (branch.isUnconditional()) return go_to(branch.getSuccessor(0));
+  if (branch.getSuccessor(0) == branch.getSuccessor(1)) return go_to(branch.getSuccessor(0));
+  if (auto* constant = dyn_cast<ConstantInt>(branch.getCondition())) {
+    return go_to(branch.getSuccessor(constant->isZero() ? 1 : 0));
+  }
+  if (isa<Constant>(branch.getCondition())) return lose("a branch on no value");
+  std::optional<bool> outcome = script_.outcome();
+  if (!outcome) {
+    done_ = true;
+    return;
+  }
+  ++context_.report.branches;
+  assume(scalar(branch.getCondition()), *outcome);
+  go_to(branch.getSuccessor(*outcome ? 0 : 1));
+}
+
+void Walker::switch_to(SwitchInst& instruction) {
+  Lane value = scalar(instruction.getCondition());
+  if (!isa<Constant>(instruction.getCondition())) {
+    const ScriptSlot* slot = take(SlotKind::Switch);
+    if (slot == nullptr) return;
+    Lane recorded = known(truncate(slot->value, value.width), value.width);
+    if (!value.known() || value.invented) {
+      value = recorded;
+    } else if (value.concrete != recorded.concrete) {
+      ++context_.report.mismatches;
+      value = recorded;
+    }
+    ++context_.report.values_compared;
+    pop();
+  }
+  BasicBlock* target = instruction.getDefaultDest();
+  Lane others = known(1, 1);  // no case matches
+  for (const auto& option : instruction.cases()) {
+    uint64_t number = option.getCaseValue()->getZExtValue();
+    Lane equal = make(Op::Equal, 1, value, known(number, value.width));
+    if (value.concrete == truncate(number, value.width)) {
+      target = option.getCaseSuccessor();
+      assume(equal, true);
+      return go_to(target);
+    }
+    others = make(Op::And, 1, others, make(Op::Xor, 1, equal, known(1, 1)));
+  }
+  assume(others, true);
+  go_to(target);
+}
+
+void Walker::call(CallBase& call) {
+  if (auto* marker = dyn_cast<IntrinsicInst>(&call)) {
+    if (intrinsic(*marker)) return;
+    if (!call.getType()->isVoidTy()) top().values[&call] = unknown_of(call.getType());
+    return;
+  }
+  if (call.isInlineAsm()) {
+    context_.not_modelled.insert("inline assembly");
+    Lanes value = call.getType()->isVoidTy() ? Lanes{} : unknown_of(call.getType());
+    for (const Use& use : call.args()) {
+      for (const Lane& lane : operand(use)) pin(lane);
+    }
+    if (!call.use_empty() && !call.getType()->isVoidTy()) {
+      for (Lane& lane : value) {
+        const ScriptSlot* slot = take(SlotKind::CallResult);
+        if (slot == nullptr) return;
+        lane = known(slot->value, lane.width);
+        pop();
+      }
+    }
+    return finish_call(call, std::move(value));
+  }
+  Function* callee = dyn_cast<Function>(call.getCalledOperand()->stripPointerCasts());
+  if (callee != nullptr && callee->getName().starts_with("__cleave_mark")) return finish_call(call, {});
+  Function* body = nullptr;
+  if (callee != nullptr) {
+    body = callee->isDeclaration()
+               ? context_.bitcode.definition(callee->getName().str(), context_.bitcode.identity_of(callee->getParent()))
+               : callee;
+    if (body != nullptr && body->hasFnAttribute(Attribute::DisableSanitizerInstrumentation)) body = nullptr;
+  }
+  std::vector<Lanes> arguments;
+  for (const Use& use : call.args()) arguments.push_back(operand(use));
+  top().call = &call;
+  if (callee != nullptr && body != nullptr) {
+    // Of an inline function the linker keeps one copy: the records say whose.
+    const ScriptSlot* slot = script_.peek();
+    if (slot != nullptr && slot->is(SlotKind::Call)) pop();
+    slot = next_place();
+    if (slot != nullptr && slot->place() != nullptr && !body->hasLocalLinkage()) {
+      Function* other = context_.bitcode.function(slot->place()->module->identity, body->getName().str());
+      if (other != nullptr && function_at(*slot->place()) == other) body = other;
+    }
+    return push(body, std::move(arguments));
+  }
+  call_outside(call);
+}
+
+void Walker::call_outside(CallBase& call) {
+  // What is computed from its arguments out there is not known: they keep their values.
+  Function* callee = dyn_cast<Function>(call.getCalledOperand()->stripPointerCasts());
+  bool prints = callee != nullptr && (callee->getName().contains("print") || callee->getName() == "puts");
+  if (!prints) {
+    for (const Use& use : call.args()) {
+      for (const Lane& lane : operand(use)) pin(lane);
+    }
+  }
+  const ScriptSlot* slot = script_.peek();
+  while (slot != nullptr && slot->segment == nullptr && slot->hook == nullptr) {
+    pop();
+    slot = script_.peek();
+  }
+  if (slot != nullptr && slot->is(SlotKind::Exit)) {  // a tail call leaves first
+    pop();
+    slot = script_.peek();
+  }
+  if (slot != nullptr && slot->is(SlotKind::Call)) pop();
+  top().outside = true;
+}
+
+// Code outside runs: it may call back, throw, never return, or come back to this frame.
+void Walker::continue_outside() {
+  const ScriptSlot* slot = next_place();
+  if (slot == nullptr) {
+    done_ = true;
+    return;
+  }
+  if (slot->is(SlotKind::Landing)) {
+    if (top().call->hasFnAttr(Attribute::ReturnsTwice) && slot->value == top().token) {
+      pop();  // setjmp returns here, the first time or again
+      slot = next_place();
+    } else {
+      return land(*slot);
+    }
+  }
+  if (slot != nullptr && slot->hook != nullptr && slot->segment == nullptr &&
+      (slot->kind == RecordKind::range_read || slot->kind == RecordKind::range_write) && in_current_function(*slot->hook)) {
+    range_outside(*slot);  // a string function at this call
+    pop();
+    return;
+  }
+  if (slot != nullptr && (slot->is(SlotKind::Enter) || !in_current_function(*slot->place()))) {
+    enter_from_script();
+    return;
+  }
+  CallBase& call = *top().call;
+  Lanes value;
+  Function* callee = dyn_cast<Function>(call.getCalledOperand()->stripPointerCasts());
+  if (!call.getType()->isVoidTy()) {
+    value = unknown_of(call.getType());
+    bool recorded = !call.use_empty() && (callee == nullptr || callee->isDeclaration());
+    for (Lane& lane : value) {
+      const ScriptSlot* result = recorded ? next_place() : nullptr;
+      if (result == nullptr || !result->is(SlotKind::CallResult)) break;
+      lane = known(result->value, lane.width);
+      pop();
+    }
+  }
+  top().outside = false;
+  finish_call(call, std::move(value));
+}
+
+void Walker::returned(Lanes value) {
+  const ScriptSlot* slot = script_.peek();
+  if (slot != nullptr && slot->is(SlotKind::Exit)) pop();
+  frames_.pop_back();
+  if (frames_.empty() || top().outside) return;  // back to code that has no bitcode
+  finish_call(*top().call, std::move(value));
+}
+
+void Walker::finish_call(CallBase& call, Lanes value) {
+  if (!call.getType()->isVoidTy()) {
+    Lanes expected = unknown_of(call.getType());
+    top().values[&call] = value.size() == expected.size() ? std::move(value) : std::move(expected);
+  }
+  top().call = nullptr;
+  if (auto* invoke = dyn_cast<InvokeInst>(&call)) go_to(invoke->getNormalDest());
+}
+
+// An exception or longjmp has brought control back to the frame with this token.
+void Walker::land(const ScriptSlot& landing) {
+  uint64_t token = landing.value;
+  while (!frames_.empty() && top().token != token) frames_.pop_back();
+  if (frames_.empty()) return lose("a landing in a frame that is not there");
+  Frame& frame = top();
+  if (frame.call == nullptr) return lose("a landing in a frame that calls nothing");
+  if (auto* invoke = dyn_cast<InvokeInst>(frame.call)) {
+    frame.outside = false;
+    frame.call = nullptr;
+    pop();
+    return go_to(invoke->getUnwindDest());
+  }
+  for (BasicBlock& block : *frame.function) {  // longjmp: behind the call of setjmp
+    for (Instruction& instruction : block) {
+      auto* call = dyn_cast<CallBase>(&instruction);
+      if (call == nullptr || !call->hasFnAttr(Attribute::ReturnsTwice)) continue;
+      frame.call = call;
+      frame.block = &block;
+      frame.next = std::next(instruction.getIterator());
+      frame.outside = true;
+      return;
+    }
+  }
+  lose("a landing that no instruction explains");
+}
+
+}  // namespace cleave

@@ -1,0 +1,126 @@
+// Walks one thread. Frames hold the values of a function's instructions; the script says what was read, returned and
+// decided. Addresses of stack slots and constants that no record tells are invented, outside what a program can have,
+// so that private memory works; a value that depends on one is never compared and never becomes a condition.
+#pragma once
+
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "symbolic/bitcode.h"
+#include "symbolic/private_memory.h"
+#include "symbolic/thread_script.h"
+#include "symbolic/walk.h"
+
+namespace cleave {
+
+// What the walks of all threads share.
+struct WalkContext {
+  const RecordedTrace& recorded;
+  Bitcode& bitcode;
+  SymbolicTrace& symbolic;
+  WalkReport& report;
+  std::vector<bool> shared;                       // by variable
+  std::vector<std::vector<uint32_t>> events;      // by thread, in order
+  std::set<std::string> not_modelled;
+};
+
+class Walker {
+ public:
+  Walker(WalkContext& context, ThreadId thread, size_t lane);
+  // To the end of the thread's records. What could not be walked is pinned.
+  void run();
+
+ private:
+  struct Frame {
+    llvm::Function* function = nullptr;
+    llvm::BasicBlock* block = nullptr;
+    llvm::BasicBlock::iterator next;
+    boost::unordered_flat_map<const llvm::Value*, Lanes> values;
+    uint64_t token = 0;
+    llvm::CallBase* call = nullptr;  // being executed
+    bool outside = false;            // `call` runs code that has no bitcode
+  };
+
+  // walker.cpp: control
+  bool enter_from_script();
+  void push(llvm::Function* function, std::vector<Lanes> arguments);
+  void step();
+  void go_to(llvm::BasicBlock* target);
+  void branch(llvm::BranchInst& branch);
+  void switch_to(llvm::SwitchInst& instruction);
+  void call(llvm::CallBase& call);
+  void call_outside(llvm::CallBase& call);
+  void continue_outside();
+  void returned(Lanes value);
+  void land(const ScriptSlot& landing);
+  void finish_call(llvm::CallBase& call, Lanes value);
+  const ScriptSlot* take(SlotKind kind);
+  const ScriptSlot* next_place();
+  void pop();
+  llvm::Function* function_at(const SegmentPlan& segment);
+  bool in_current_function(const SegmentPlan& segment);
+  void lose(std::string why);
+
+  // walker_values.cpp: what instructions compute
+  Lanes operand(const llvm::Value* value);
+  Lane scalar(const llvm::Value* value);
+  Lanes constant(const llvm::Constant* value);
+  void compute(llvm::Instruction& instruction);
+  Lane binary(llvm::BinaryOperator& op, const Lane& a, const Lane& b);
+  Lane floating(unsigned opcode, const Lane& a, const Lane& b);
+  Lane compare(llvm::CmpInst& cmp, const Lane& a, const Lane& b);
+  Lane cast_lane(llvm::CastInst& cast, const Lane& a, uint8_t to);
+  Lane element_address(llvm::GetElementPtrInst& gep);
+  bool intrinsic(llvm::IntrinsicInst& call);
+  Lane make(Op op, uint8_t width, const Lane& a, const Lane& b);
+  Lane choose(const Lane& condition, const Lane& a, const Lane& b);
+  Lane known(uint64_t value, uint8_t width);
+  Lane unknown(uint8_t width, std::initializer_list<Lane> from = {});
+  Lanes unknown_of(llvm::Type* type);
+  void pin(const Lane& lane);
+  void assume(const Lane& condition, bool outcome);
+
+  // walker_memory.cpp
+  void load(llvm::LoadInst& load);
+  void store(llvm::StoreInst& store);
+  void atomic(llvm::Instruction& instruction);
+  void copy(llvm::AnyMemTransferInst& transfer);
+  void fill(llvm::AnyMemSetInst& set);
+  void range_outside(const ScriptSlot& slot);
+  Lane read_events(const std::vector<uint32_t>& events, uint64_t value, uint32_t bytes, uint64_t address);
+  void write_events(const std::vector<uint32_t>& events, const Lane& lane, uint64_t value, uint32_t bytes, uint64_t address);
+  std::vector<uint32_t> events_of(const ScriptSlot& slot);
+  Lane checked(Lane lane, uint64_t recorded, uint32_t bytes);
+  Lanes split(llvm::Type* type, uint64_t base);
+  void join(llvm::Type* type, const Lanes& lanes, uint64_t base);
+  uint64_t invent(uint64_t bytes);
+  bool constant_load(uint64_t address, llvm::Type* type, Lanes* lanes);
+
+  Frame& top() { return frames_.back(); }
+  const llvm::DataLayout& layout() { return top().function->getParent()->getDataLayout(); }
+  ExpressionPool& pool() { return context_.symbolic.pool(); }
+
+  WalkContext& context_;
+  ThreadId thread_;
+  ThreadScript script_;
+  std::vector<Frame> frames_;
+  PrivateMemory memory_;
+  std::map<std::pair<uint64_t, uint32_t>, std::vector<uint32_t>> events_by_origin_;
+  std::vector<uint64_t> recorded_values_;             // of symbols
+  std::map<const llvm::GlobalVariable*, uint64_t> constants_;  // invented addresses of constant data
+  std::map<uint64_t, const llvm::GlobalVariable*> constants_by_address_;
+  uint64_t next_invented_;
+  size_t progress_ = 0;                               // events of the thread passed so far
+  bool lost_ = false, done_ = false;
+};
+
+uint32_t lane_count(llvm::Type* type);
+uint8_t lane_width(llvm::Type* scalar, const llvm::DataLayout& layout);
+
+}  // namespace cleave
