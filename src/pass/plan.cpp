@@ -230,9 +230,9 @@ Slot& Planner::add_slot(SlotKind kind, Instruction& at, Instruction& anchor, con
   Slot& slot = table_.slots.emplace_back();
   slot.kind = kind;
   slot.site = tables_.site(at.getDebugLoc().get(), function_, name);
-  // Numbers for whoever walks the bitcode: the first slot that belongs to the instruction.
+  // Numbers for whoever walks the bitcode: the first slot that belongs to the instruction. Enter belongs to none.
   uint32_t segment = static_cast<uint32_t>(tables_.tables.segments.size());
-  if (!at.hasMetadata(kSlotMetadata)) {
+  if (kind != SlotKind::Enter && !at.hasMetadata(kSlotMetadata)) {
     LLVMContext& context = function_.getContext();
     Type* word = Type::getInt32Ty(context);
     auto number = [&](uint64_t value) { return ConstantAsMetadata::get(ConstantInt::get(word, value)); };

@@ -6,11 +6,14 @@
 namespace cleave {
 namespace {
 
-// Integer positions with the difference-logic core of the old arithmetic solver are the fastest encoding of plain
-// orders that Z3 offers through its API; setting a logic would silently switch that off.
-z3::solver plain_solver(z3::context& context) {
-  z3::solver solver(context, z3::solver::simple());
-  return solver;
+// Integer positions with the difference-logic core of the old arithmetic solver (1) are the fastest encoding of plain
+// orders that Z3 offers through its API; setting a logic would silently switch that off. Where the program's data takes
+// it beyond difference logic it answers unknown, and the newer core (6) is asked.
+enum class ArithmeticCore : int { DifferenceLogic = 1, General = 6 };
+
+z3::solver plain_solver(z3::context& context, ArithmeticCore core = ArithmeticCore::DifferenceLogic) {
+  z3::set_param("smt.arith.solver", static_cast<int>(core));
+  return z3::solver(context, z3::solver::simple());
 }
 
 bool synchronizes(EventKind kind) {
@@ -351,6 +354,12 @@ z3::check_result Encoding::check(uint64_t effort) {
   params.set("rlimit", static_cast<unsigned>(std::min<uint64_t>(effort, UINT32_MAX)));
   params.set("random_seed", 0u);
   solver_.set(params);
+  z3::check_result result = solver_.check();
+  if (result != z3::unknown || solver_.reason_unknown().find("incomplete") == std::string::npos) return result;
+  z3::solver general = plain_solver(context_, ArithmeticCore::General);
+  general.set(params);
+  for (const z3::expr& assertion : solver_.assertions()) general.add(assertion);
+  solver_ = general;
   return solver_.check();
 }
 

@@ -32,7 +32,6 @@ uint32_t cheapest(const Slice& slice, const std::vector<uint32_t>& outside) {
 class FeasibilityChecker::Impl {
  public:
   Impl(SymbolicTrace& trace, FeasibilityOptions options) : trace_(trace), options_(options), index_(trace.trace()) {
-    z3::set_param("smt.arith.solver", 1);
     if (options_.derive_locks) derived_ = derived_locks(trace, index_);
     for (const std::vector<Section>& sections : derived_) index_.note_releases(sections);
   }

@@ -10,7 +10,7 @@ void PrivateMemory::store(uint64_t address, const Lane& lane, uint32_t bytes) {
   ExpressionId whole = lane.width < width ? pool_.make(Op::ZeroExtend, width, lane.expression) : lane.expression;
   for (uint32_t i = 0; i < bytes; ++i) {
     bytes_[address + i] = {whole, static_cast<uint8_t>(i), static_cast<uint8_t>(bytes),
-                           static_cast<uint8_t>(lane.concrete >> (8 * i))};
+                           static_cast<uint8_t>(lane.concrete >> (8 * i)), lane.invented};
   }
 }
 
@@ -21,13 +21,14 @@ void PrivateMemory::forget(uint64_t address, uint64_t bytes) {
 Lane PrivateMemory::load(uint64_t address, uint32_t bytes, uint8_t width) {
   ExpressionId result = kNone<ExpressionId>;
   uint64_t concrete = 0;
-  bool whole = true;
+  bool whole = true, invented = false;
   std::vector<Byte> parts;
   for (uint32_t i = 0; i < bytes; ++i) {
     auto it = bytes_.find(address + i);
     if (it == bytes_.end()) return {.width = width};
     const Byte& byte = it->second;
     concrete |= uint64_t{byte.concrete} << (8 * i);
+    invented = invented || byte.invented;
     whole = whole && byte.index == i && byte.count == bytes && (i == 0 || byte.expression == parts[0].expression);
     parts.push_back(byte);
   }
@@ -45,7 +46,7 @@ Lane PrivateMemory::load(uint64_t address, uint32_t bytes, uint8_t width) {
     }
   }
   if (width < bytes * 8) result = pool_.make(Op::Extract, width, result);
-  return {result, truncate(concrete, width), width};
+  return {result, truncate(concrete, width), width, invented};
 }
 
 void PrivateMemory::copy(uint64_t to, uint64_t from, uint64_t bytes) {

@@ -1,6 +1,7 @@
 #include "symbolic/walker.h"
 
 #include <fmt/format.h>
+#include <llvm/Support/raw_ostream.h>
 
 #include <algorithm>
 
@@ -45,6 +46,17 @@ void Walker::lose(std::string why) {
                                                 context_.recorded.trace.thread(thread_).name, why, where));
 }
 
+// A defect of the walk, or memory that something outside changed under a private address. The record counts.
+void Walker::mismatch(uint64_t computed, uint64_t recorded) {
+  if (++context_.report.mismatches > 8) return;
+  std::string text;
+  raw_string_ostream out(text);
+  Frame& frame = top();
+  std::prev(frame.next)->print(out);
+  context_.report.remarks.push_back(fmt::format("{}: {} computes {:#x}, recorded is {:#x}", frame.function->getName().str(),
+                                                text, computed, recorded));
+}
+
 // Every slot that passes moves the thread's place among its events: conditions hang on the next one.
 void Walker::pop() {
   const ScriptSlot* slot = script_.peek();
@@ -79,7 +91,8 @@ const ScriptSlot* Walker::take(SlotKind kind) {
                     ? slot->hook == nullptr
                     : slot->plan().kind != SlotKind::Read && slot->plan().kind != SlotKind::Write;
     if (!skip) {
-      lose("the records do not fit the code");
+      Function* there = function_at(*slot->place());
+      lose(fmt::format("the records do not fit the code (they are in {})", there == nullptr ? "?" : there->getName().str()));
       return nullptr;
     }
     pop();
@@ -104,9 +117,7 @@ bool Walker::enter_from_script() {
     lose("no bitcode for what comes next");
     return false;
   }
-  std::vector<Lanes> arguments;
-  for (const Argument& argument : function->args()) arguments.push_back(unknown_of(argument.getType()));
-  push(function, std::move(arguments));
+  push(function, {});
   return true;
 }
 
@@ -115,10 +126,11 @@ void Walker::push(Function* function, std::vector<Lanes> arguments) {
   frame.function = function;
   frame.block = &function->getEntryBlock();
   frame.next = frame.block->begin();
-  for (Argument& argument : function->args()) {
-    if (argument.getArgNo() < arguments.size()) frame.values[&argument] = std::move(arguments[argument.getArgNo()]);
-  }
   frames_.push_back(std::move(frame));
+  for (Argument& argument : function->args()) {
+    unsigned number = argument.getArgNo();
+    top().values[&argument] = number < arguments.size() ? std::move(arguments[number]) : unknown_of(argument.getType());
+  }
   if (frames_.size() > 20000) return lose("recursion deeper than the walk follows");
   const ScriptSlot* slot = script_.peek();
   while (slot != nullptr && slot->segment == nullptr && slot->hook == nullptr) {
@@ -215,7 +227,7 @@ void Walker::switch_to(SwitchInst& instruction) {
     if (!value.known() || value.invented) {
       value = recorded;
     } else if (value.concrete != recorded.concrete) {
-      ++context_.report.mismatches;
+      mismatch(value.concrete, recorded.concrete);
       value = recorded;
     }
     ++context_.report.values_compared;

@@ -66,6 +66,7 @@ class Walker {
   llvm::Function* function_at(const SegmentPlan& segment);
   bool in_current_function(const SegmentPlan& segment);
   void lose(std::string why);
+  void mismatch(uint64_t computed, uint64_t recorded);
 
   // walker_values.cpp: what instructions compute
   Lanes operand(const llvm::Value* value);

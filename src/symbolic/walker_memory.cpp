@@ -92,7 +92,7 @@ Lane Walker::checked(Lane lane, uint64_t recorded, uint32_t bytes) {
   }
   ++context_.report.values_compared;
   if (lane.concrete == recorded && lane.width == width) return lane;
-  ++context_.report.mismatches;
+  mismatch(lane.concrete, recorded);
   return known(recorded, width);
 }
 
@@ -174,7 +174,7 @@ void Walker::load(LoadInst& load) {
       segment = slot->record;
       if (pointer.known() && !pointer.invented) {
         ++context_.report.values_compared;
-        if (pointer.concrete != base) ++context_.report.mismatches;
+        if (pointer.concrete != base) mismatch(pointer.concrete, base);
       }
       pin(pointer);
     } else if (slot->record != segment || slot->address < base || slot->address >= base + bytes) {
@@ -215,7 +215,7 @@ void Walker::store(StoreInst& store) {
       record = slot->record;
       if (pointer.known() && !pointer.invented) {
         ++context_.report.values_compared;
-        if (pointer.concrete != base) ++context_.report.mismatches;
+        if (pointer.concrete != base) mismatch(pointer.concrete, base);
       }
       pin(pointer);
     }

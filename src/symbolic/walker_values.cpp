@@ -102,7 +102,7 @@ void Walker::assume(const Lane& condition, bool outcome) {
   if (!condition.known() || condition.invented) return;
   ++context_.report.values_compared;
   if ((condition.concrete != 0) != outcome) {
-    ++context_.report.mismatches;
+    mismatch(condition.concrete, outcome);
     return;
   }
   if (pool().is_constant(condition.expression)) return;
@@ -438,6 +438,13 @@ bool Walker::intrinsic(IntrinsicInst& call) {
         return choose(make(Op::SignedLess, 1, a, known(0, a.width)), make(Op::Subtract, a.width, known(0, a.width), a), a);
       });
       break;
+    case Intrinsic::fmuladd: {  // x86-64 without FMA multiplies, then adds
+      Lanes a = operand(call.getArgOperand(0)), b = operand(call.getArgOperand(1)), c = operand(call.getArgOperand(2));
+      for (size_t i = 0; i < result.size(); ++i) {
+        result[i] = floating(Instruction::FAdd, floating(Instruction::FMul, a[i], b[i]), c[i]);
+      }
+      break;
+    }
     default: {
       // Computed concretely where a constant folder would, else not known; either way the symbols are pinned.
       Lanes a = operand(call.getArgOperand(0));
