@@ -8,6 +8,7 @@
 #include "analysis/predict/findings.h"
 #include "analysis/predict/predict.h"
 #include "cli/findings_output.h"
+#include "cli/symbolic_stage.h"
 #include "model/config.h"
 #include "trace/load.h"
 
@@ -19,6 +20,8 @@ struct PredictVerb {
   std::string trace;
   std::vector<std::string> stages;
   bool all = false, no_replay = false, no_final = false;
+  std::string model = "ctp";
+  double solver_seconds = 60;
 };
 
 constexpr std::array<std::string_view, 6> kStages = {"patterns", "order", "locks", "filter", "exact", "symbolic"};
@@ -67,6 +70,15 @@ int run_predict(const PredictVerb& verb) {
   UnitMap units = map_units(trace.value(), unit_options.value(), sets);
   prediction::Facts facts(trace.value(), units);
   prediction::Prediction prediction = predict(facts, options.value());
+  bool symbolic = verb.stages.empty() || std::find(verb.stages.begin(), verb.stages.end(), "symbolic") != verb.stages.end();
+  if (symbolic) {
+    SymbolicStageOptions stage;
+    stage.every_triple = verb.all;
+    stage.keep_reads = verb.model == "cam";
+    stage.seconds = verb.solver_seconds;
+    Status decided = decide_symbolically(verb.trace, trace.value(), stage, &prediction);
+    if (!decided) prediction.remarks.push_back("the symbolic stage was left out: " + decided.error().sentence());
+  }
   Findings findings = to_findings(facts, prediction, sets, verb.all);
   findings.trace = verb.trace;
   findings.facts["definition"] =
@@ -84,6 +96,12 @@ void add_predict_verb(CLI::App& app, Context& context) {
   command->add_option("--stages", verb->stages, "stages to run: patterns, order, locks, filter, exact, symbolic")
       ->delimiter(',');
   command->add_flag("--all", verb->all, "show what the stages ruled out too");
+  command->add_option("--model", verb->model, "of the symbolic stage: ctp, or cam (every read keeps its value)")
+      ->check(CLI::IsMember({"ctp", "cam"}))
+      ->capture_default_str();
+  command->add_option("--solver-seconds", verb->solver_seconds, "for the symbolic stage, all candidates together")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
   command->add_flag("--no-replay", verb->no_replay, "do not run the program to prove a candidate");
   command->add_flag("--no-final", verb->no_final, "atomic by reads alone: the last value of a location does not count");
   add_common_options(*command, verb->common);

@@ -85,6 +85,7 @@ Finding to_finding(const Facts& facts, const Candidate& candidate, SetMap& sets)
     finding.stages["exact"] = mark_word(candidate.exact);
     finding.stages["resume"] = mark_word(candidate.resume);
   }
+  if (!candidate.symbolic.empty()) finding.stages["symbolic"] = candidate.symbolic;
   return finding;
 }
 

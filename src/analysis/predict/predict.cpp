@@ -164,6 +164,8 @@ class Pipeline {
 }  // namespace
 
 Verdict Candidate::verdict() const {
+  if (symbolic == "sat") return Verdict::Feasible;
+  if (symbolic == "unsat") return Verdict::Infeasible;
   if (resume == Mark::Kept || exact == Mark::Kept) return Verdict::Feasible;
   if (reached != Reached::Locks || filter == Mark::Dropped) return Verdict::Infeasible;
   return Verdict::Candidate;

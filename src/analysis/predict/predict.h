@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,9 @@ struct Candidate {
   std::vector<Triple> representatives;   // best first: those that survived most stages, then the nearest
   Mark filter = Mark::NotAsked, exact = Mark::NotAsked, resume = Mark::NotAsked;
   std::optional<Reordering> reordering;  // of representatives.front(), when exact or resume kept it
+  std::string symbolic;                  // sat, unsat, unknown: why; empty when that stage did not look at it
+  std::vector<EventNumber> symbolic_order;       // of representatives.front() when sat: up to its second access
+  std::map<std::string, uint64_t> inputs;        // that the symbolic order needs
 
   const Triple& triple() const { return representatives.front(); }
   // Feasible: a reordering was built and checked. Candidate: nothing ruled it out. Infeasible: a stage did.

@@ -1,0 +1,119 @@
+#include "cli/symbolic_stage.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <fstream>
+#include <memory>
+
+#include "solve/feasibility.h"
+#include "symbolic/walk.h"
+#include "trace/load.h"
+#include "trace/reader.h"
+
+namespace cleave::cli {
+namespace {
+
+using prediction::Candidate;
+using prediction::Prediction;
+using prediction::Triple;
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// The symbolic trace together with what it refers to.
+struct Lifted {
+  std::unique_ptr<RecordedTrace> recorded;  // of a binary trace
+  std::unique_ptr<SymbolicTrace> symbolic;
+  WalkReport walk;
+};
+
+Result<Lifted> lift(const std::string& path, const Trace& trace, const SymbolicStageOptions& options) {
+  std::ifstream file(path, std::ios::binary);
+  std::string head(64, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  Lifted lifted;
+  if (form_of(head) == TraceForm::Binary) {
+    Result<RecordedTrace> recorded = load_recorded_trace(path);
+    if (!recorded) return recorded.error();
+    lifted.recorded = std::make_unique<RecordedTrace>(std::move(recorded).value());
+    if (!lifted.recorded->origins.empty()) {
+      const std::string& program = options.program.empty() ? lifted.recorded->trace.program() : options.program;
+      Result<SymbolicTrace> walked = walk_recorded_paths(*lifted.recorded, program, &lifted.walk);
+      if (!walked) return walked.error();
+      lifted.symbolic = std::make_unique<SymbolicTrace>(std::move(walked).value());
+      return lifted;
+    }
+  }
+  Result<SymbolicTrace> annotated = lift_annotations(trace);
+  if (!annotated) return annotated.error();
+  lifted.symbolic = std::make_unique<SymbolicTrace>(std::move(annotated).value());
+  return lifted;
+}
+
+void note_walk(const WalkReport& walk, StageReport* stage, std::vector<std::string>* remarks) {
+  if (walk.threads == 0) return;
+  stage->counts["branches"] = walk.branches;
+  stage->counts["conditions"] = walk.branches_symbolic;
+  stage->counts["shared stores"] = walk.shared_writes;
+  stage->counts["shared stores symbolic"] = walk.shared_writes_symbolic;
+  stage->counts["values compared"] = walk.values_compared;
+  stage->counts["values that differ"] = walk.mismatches;
+  stage->counts["concretized"] = walk.concretized;
+  remarks->insert(remarks->end(), walk.remarks.begin(), walk.remarks.end());
+}
+
+}  // namespace
+
+Status decide_symbolically(const std::string& path, const Trace& trace, const SymbolicStageOptions& options,
+                           Prediction* prediction) {
+  double start = now();
+  Result<Lifted> lifted = lift(path, trace, options);
+  if (!lifted) return lifted.error();
+  StageReport stage;
+  stage.name = "symbolic";
+  note_walk(lifted.value().walk, &stage, &prediction->remarks);
+  FeasibilityOptions solver;
+  solver.keep_reads = options.keep_reads;
+  FeasibilityChecker checker(*lifted.value().symbolic, solver);
+  uint64_t unsat = 0, unknown = 0;
+  for (Candidate& candidate : prediction->candidates) {
+    if (candidate.reached != prediction::Reached::Locks) continue;
+    bool all_decided = candidate.triples <= candidate.representatives.size();
+    for (size_t i = 0; i < candidate.representatives.size(); ++i) {
+      if (candidate.symbolic == "sat" && !options.every_triple) break;
+      if (now() - start > options.seconds) {
+        if (candidate.symbolic.empty()) candidate.symbolic = "unknown: the time for this stage is used up";
+        all_decided = false;
+        break;
+      }
+      const Triple triple = candidate.representatives[i];
+      Feasibility got = checker.decide({EventIndex{triple.first}, EventIndex{triple.remote}, EventIndex{triple.second},
+                                        candidate.pattern});
+      if (got.answer == Answer::Feasible) {
+        ++stage.triples;
+        if (candidate.symbolic == "sat") continue;
+        candidate.symbolic = "sat";
+        for (EventIndex event : got.order) candidate.symbolic_order.push_back(static_cast<prediction::EventNumber>(raw(event)));
+        candidate.inputs = std::move(got.inputs);
+        std::swap(candidate.representatives[0], candidate.representatives[i]);
+      } else if (got.answer == Answer::Unknown) {
+        if (candidate.symbolic.empty()) candidate.symbolic = "unknown: " + got.why;
+        all_decided = false;
+      }
+    }
+    if (candidate.symbolic.empty()) {
+      candidate.symbolic = all_decided ? "unsat" : "unknown: not every triple at these places was looked at";
+    }
+    stage.sites += candidate.symbolic == "sat";
+    unsat += candidate.symbolic == "unsat";
+    unknown += candidate.symbolic.starts_with("unknown");
+  }
+  stage.counts["unsat"] = unsat;
+  stage.counts["unknown"] = unknown;
+  stage.seconds = now() - start;
+  prediction->stages.push_back(std::move(stage));
+  return Done{};
+}
+
+}  // namespace cleave::cli

@@ -1,0 +1,24 @@
+// The symbolic stage of `cleave predict`: what the cheap stages leave is decided with the program's data.
+#pragma once
+
+#include <string>
+
+#include "analysis/predict/predict.h"
+#include "base/result.h"
+
+namespace cleave::cli {
+
+struct SymbolicStageOptions {
+  bool every_triple = false;   // decide every representative, not only up to the first that is feasible
+  bool keep_reads = false;     // --model cam
+  double seconds = 60;         // for all candidates together
+  std::string program;         // the binary, where it is not where the trace says
+};
+
+// Decides each candidate that mutual exclusion left and sets its `symbolic` fields; adds a stage and remarks. `path` is
+// the trace: a recorded one is walked through its program's bitcode, a text trace has its data in it. An Error when
+// there is no data to be had; the prediction is then as before.
+Status decide_symbolically(const std::string& path, const Trace& trace, const SymbolicStageOptions& options,
+                           prediction::Prediction* prediction);
+
+}  // namespace cleave::cli
