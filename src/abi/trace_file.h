@@ -33,8 +33,10 @@ enum cleave_chunk_kind {
   CLEAVE_CHUNK_END = 4,     /* body: JSON text: how the program ended, counts; last chunk of a complete trace. One
                                that says "exec" and is followed by more chunks was an exec that failed */
   CLEAVE_CHUNK_UNLOAD = 5,  /* body: one word, segment array address of a module that is gone */
-  CLEAVE_CHUNK_SCHEDULE = 6 /* body: the schedule that a controlled run followed, as schedule/ writes it; the tool
+  CLEAVE_CHUNK_SCHEDULE = 6, /* body: the schedule that a controlled run followed, as schedule/ writes it; the tool
                                appends it when the program has ended, so it may stand behind END */
+  CLEAVE_CHUNK_TABLES = 7,  /* an imported trace: zstd of its names, as trace/plain_events.h writes them; once */
+  CLEAVE_CHUNK_EVENTS = 8   /* an imported trace: zstd of up to 65536 events in their total order */
 };
 
 struct cleave_chunk_header {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "trace/merge.h"
+#include "trace/plain_events.h"
 
 namespace cleave {
 namespace {
@@ -297,6 +298,7 @@ Result<std::unique_ptr<BinarySource>> open_binary_trace(const std::string& path,
   Result<TraceFile> file = TraceFile::open(path, options.live());
   if (!file) return file.error();
   auto shared = std::make_shared<TraceFile>(std::move(file).value());
+  if (has_plain_events(*shared)) return open_plain_events(std::move(shared));
   return std::unique_ptr<BinarySource>(new RecordSource(std::move(shared), options, false));
 }
 
@@ -304,6 +306,13 @@ Result<RecordedTrace> load_recorded_trace(const std::string& path) {
   Result<TraceFile> file = TraceFile::open(path, false);
   if (!file) return file.error();
   auto shared = std::make_shared<TraceFile>(std::move(file).value());
+  if (has_plain_events(*shared)) {
+    Result<Trace> trace = load_plain_events(*shared);
+    if (!trace) return trace.error();
+    RecordedTrace result{.trace = std::move(trace).value(), .file = shared};
+    result.lane_of_thread.assign(result.trace.threads().size(), SIZE_MAX);
+    return result;
+  }
   RecordSource source(shared, {}, true);
   Collected all = collect(source);
   RecordedTrace result = Settler(source, all).run();

@@ -1,0 +1,17 @@
+// An event in words, for messages and for `cleave trace dump`.
+#pragma once
+
+#include <string>
+
+#include "trace/trace.h"
+
+namespace cleave {
+
+// What the event is about: the name of its variable, lock, thread, unit …; empty if it has nothing.
+std::string object_name(const Trace& names, const Event& event);
+// bank.cpp:12, or empty.
+std::string place_of(const Trace& names, SiteId site);
+// T1 write Account::balance 10 (bank.cpp:12)
+std::string describe(const Trace& names, const Event& event);
+
+}  // namespace cleave

@@ -1,0 +1,426 @@
+#include "trace/plain_events.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "trace/text_words.h"
+
+namespace cleave {
+namespace {
+
+constexpr size_t kChunkEvents = 65536;
+constexpr uint64_t kLargest = uint64_t{1} << 32;  // bytes of an unpacked chunk: more is a damaged file
+
+class ByteWriter {
+ public:
+  void number(uint64_t value) {
+    for (; value >= 0x80; value >>= 7) bytes_.push_back(static_cast<char>(value | 0x80));
+    bytes_.push_back(static_cast<char>(value));
+  }
+  void text(std::string& value) {
+    number(value.size());
+    bytes_ += value;
+  }
+  template <typename T>
+  void field(T& value) {
+    if constexpr (std::is_enum_v<T> && sizeof(T) == 4) {
+      number(uint64_t{static_cast<uint32_t>(raw(value) + 1)});  // ids: kNone is 0
+    } else {
+      number(static_cast<uint64_t>(value));
+    }
+  }
+  template <typename T, typename Visit>
+  void list(std::vector<T>& values, Visit visit) {
+    number(values.size());
+    for (T& value : values) visit(value);
+  }
+  std::string& bytes() { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+class ByteReader {
+ public:
+  explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
+  uint64_t number() {
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      if (at_ >= bytes_.size()) return fail();
+      auto byte = static_cast<uint8_t>(bytes_[at_++]);
+      value |= uint64_t{byte & 0x7fu} << shift;
+      if (byte < 0x80) return value;
+    }
+    return fail();
+  }
+  void text(std::string& value) {
+    uint64_t size = number();
+    if (size > bytes_.size() - at_) return void(fail());
+    value.assign(bytes_.substr(at_, size));
+    at_ += size;
+  }
+  template <typename T>
+  void field(T& value) {
+    uint64_t coded = number();
+    if constexpr (std::is_enum_v<T> && sizeof(T) == 4) {
+      value = static_cast<T>(static_cast<uint32_t>(coded) - 1);
+    } else {
+      value = static_cast<T>(coded);
+    }
+  }
+  template <typename T, typename Visit>
+  void list(std::vector<T>& values, Visit visit) {
+    uint64_t count = number();
+    if (count > bytes_.size() - at_) return void(fail());
+    values.reserve(count);
+    for (uint64_t i = 0; i < count && !failed_; ++i) visit(values.emplace_back());
+  }
+  bool good() const { return !failed_ && at_ == bytes_.size(); }
+  bool failed() const { return failed_; }
+
+ private:
+  uint64_t fail() {
+    failed_ = true;
+    at_ = bytes_.size();
+    return 0;
+  }
+  std::string_view bytes_;
+  size_t at_ = 0;
+  bool failed_ = false;
+};
+
+// Everything of a Trace but its events; one visit for both directions.
+struct Tables {
+  std::vector<ThreadInfo> threads;
+  std::vector<VariableInfo> variables;
+  std::vector<ObjectInfo> objects;
+  std::vector<SyncInfo> syncs;
+  std::vector<SiteInfo> sites;
+  std::vector<UnitNameInfo> unit_names;
+  std::vector<ContextInfo> contexts;
+  std::vector<std::string> input_names;
+  std::vector<std::pair<std::string, std::vector<VariableId>>> sets;
+  std::string program;
+  std::vector<std::string> remarks;
+};
+
+template <typename Archive>
+void visit(Archive& a, Tables& t) {
+  a.list(t.threads, [&](ThreadInfo& i) { a.text(i.name), a.field(i.parent), a.text(i.path); });
+  a.list(t.variables, [&](VariableInfo& i) {
+    a.text(i.name), a.field(i.address), a.field(i.size), a.field(i.object), a.text(i.field);
+    a.field(i.initial), a.field(i.initial_known);
+  });
+  a.list(t.objects, [&](ObjectInfo& i) { a.text(i.name), a.text(i.type), a.field(i.address), a.field(i.size); });
+  a.list(t.syncs, [&](SyncInfo& i) { a.text(i.name), a.field(i.kind), a.field(i.address), a.field(i.initial); });
+  a.list(t.sites, [&](SiteInfo& i) {
+    a.text(i.file), a.field(i.line), a.field(i.column), a.text(i.function), a.text(i.variable), a.text(i.type);
+  });
+  a.list(t.unit_names, [&](UnitNameInfo& i) { a.text(i.name), a.field(i.source), a.text(i.type); });
+  a.list(t.contexts, [&](ContextInfo& i) { a.field(i.parent), a.field(i.call_site); });
+  a.list(t.input_names, [&](std::string& name) { a.text(name); });
+  a.list(t.sets, [&](auto& set) {
+    a.text(set.first);
+    a.list(set.second, [&](VariableId& id) { a.field(id); });
+  });
+  a.text(t.program);
+  a.list(t.remarks, [&](std::string& remark) { a.text(remark); });
+}
+
+struct EventExtra {
+  uint64_t old_value = 0;
+  SymbolicInfo symbolic;
+};
+
+// Bits that say which rare parts of an event follow.
+enum : uint8_t { kWidth = 1, kBranches = 2, kSite = 4, kContext = 8, kObject2 = 16, kValue = 32, kSymbolic = 64 };
+
+void write_event(ByteWriter& out, const Event& event, uint64_t old_value, const SymbolicInfo* symbolic) {
+  uint8_t parts = 0;
+  if (event.width_and_order != 0) parts |= kWidth;
+  if (event.branches != 0) parts |= kBranches;
+  if (event.site != kNone<SiteId>) parts |= kSite;
+  if (event.context != kNone<ContextId>) parts |= kContext;
+  if (event.object2 != UINT32_MAX) parts |= kObject2;
+  if (event.value != 0) parts |= kValue;
+  if (symbolic != nullptr) parts |= kSymbolic;
+  out.number(static_cast<uint64_t>(event.kind));
+  out.number(parts);
+  out.number(raw(event.thread));
+  out.number(uint64_t{event.object + 1});
+  if (parts & kWidth) out.number(event.width_and_order);
+  if (parts & kBranches) out.number(event.branches);
+  if (parts & kSite) out.number(raw(event.site));
+  if (parts & kContext) out.number(raw(event.context));
+  if (parts & kObject2) out.number(event.object2);
+  if (parts & kValue) out.number(event.value);
+  if (event.kind == EventKind::Update) out.number(old_value);
+  if (symbolic == nullptr) return;
+  SymbolicInfo copy = *symbolic;
+  out.text(copy.bound);
+  out.text(copy.expression);
+}
+
+void read_event(ByteReader& in, Event& event, EventExtra& extra) {
+  event = Event{.kind = static_cast<EventKind>(in.number()), .thread = ThreadId{0}};
+  uint64_t parts = in.number();
+  event.thread = ThreadId{static_cast<uint32_t>(in.number())};
+  event.object = static_cast<uint32_t>(in.number()) - 1;
+  if (parts & kWidth) event.width_and_order = static_cast<uint8_t>(in.number());
+  if (parts & kBranches) event.branches = static_cast<uint16_t>(in.number());
+  if (parts & kSite) event.site = SiteId{static_cast<uint32_t>(in.number())};
+  if (parts & kContext) event.context = ContextId{static_cast<uint32_t>(in.number())};
+  if (parts & kObject2) event.object2 = static_cast<uint32_t>(in.number());
+  if (parts & kValue) event.value = in.number();
+  if (event.kind == EventKind::Update) extra.old_value = in.number();
+  extra.symbolic = {};
+  if (!(parts & kSymbolic)) return;
+  in.text(extra.symbolic.bound);
+  in.text(extra.symbolic.expression);
+}
+
+void write_chunk(cleave_chunk_kind kind, std::string_view body, const std::function<void(std::string_view)>& sink) {
+  cleave_chunk_header header{.magic = CLEAVE_CHUNK_MAGIC, .kind = static_cast<uint16_t>(kind)};
+  header.stored_bytes = static_cast<uint32_t>(body.size());
+  header.checksum = XXH3_64bits(body.data(), body.size());
+  sink({reinterpret_cast<const char*>(&header), sizeof header});
+  sink(body);
+}
+
+std::string pack(const std::string& plain) {
+  std::string packed(ZSTD_compressBound(plain.size()), '\0');
+  size_t size = ZSTD_compress(packed.data(), packed.size(), plain.data(), plain.size(), 3);
+  CLEAVE_CHECK(!ZSTD_isError(size), "zstd refused a buffer of its own bound");
+  packed.resize(size);
+  return packed;
+}
+
+bool unpack(std::span<const uint8_t> packed, std::string& plain) {
+  unsigned long long size = ZSTD_getFrameContentSize(packed.data(), packed.size());
+  // What we write packs no better than this; a frame that promises more would only eat memory.
+  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > kLargest || size > packed.size() * 20000ull + (1 << 20)) return false;
+  plain.resize(size);
+  size_t got = ZSTD_decompress(plain.data(), plain.size(), packed.data(), packed.size());
+  return !ZSTD_isError(got) && got == size;
+}
+
+bool fits(uint32_t id, size_t size) { return id == UINT32_MAX || id < size; }
+
+bool tables_hold(const Tables& t) {
+  for (const ThreadInfo& i : t.threads) {
+    if (!fits(raw(i.parent), t.threads.size())) return false;
+  }
+  for (const VariableInfo& i : t.variables) {
+    if (!fits(raw(i.object), t.objects.size())) return false;
+  }
+  for (const SyncInfo& i : t.syncs) {
+    if (i.kind > SyncKind::Once) return false;
+  }
+  for (const UnitNameInfo& i : t.unit_names) {
+    if (i.source > UnitSource::NotAtomic) return false;
+  }
+  for (size_t i = 0; i < t.contexts.size(); ++i) {
+    if (!fits(raw(t.contexts[i].parent), i) || !fits(raw(t.contexts[i].call_site), t.sites.size())) return false;
+  }
+  for (const auto& [name, members] : t.sets) {
+    for (VariableId id : members) {
+      if (raw(id) >= t.variables.size()) return false;
+    }
+  }
+  return true;
+}
+
+bool object_fits(const Trace& t, ObjectMeaning meaning, uint32_t object) {
+  switch (meaning) {
+    case ObjectMeaning::Variable: return fits(object, t.variables().size());
+    case ObjectMeaning::Sync: return fits(object, t.syncs().size());
+    case ObjectMeaning::Thread: return fits(object, t.threads().size());
+    case ObjectMeaning::UnitName: return fits(object, t.unit_names().size());
+    case ObjectMeaning::Object: return fits(object, t.objects().size());
+    case ObjectMeaning::Input: return fits(object, t.input_names().size());
+    case ObjectMeaning::None: break;
+  }
+  return true;
+}
+
+bool event_holds(const Trace& t, const Event& event) {
+  if (event.kind < EventKind::Read || event.kind > EventKind::OnceSeen) return false;
+  if (raw(event.thread) >= t.threads().size() || event.order() > MemoryOrder::SeqCst) return false;
+  if (!fits(raw(event.site), t.sites().size()) || !fits(raw(event.context), t.contexts().size())) return false;
+  if (!object_fits(t, object_meaning(event.kind), event.object)) return false;
+  if (event.kind == EventKind::Begin) return fits(event.object2, t.objects().size());
+  bool waits = event.kind == EventKind::Wait || event.kind == EventKind::Wake;
+  return !waits || fits(event.object2, t.syncs().size());
+}
+
+void put_tables(TraceBuilder& builder, Tables& tables) {
+  for (ThreadInfo& info : tables.threads) builder.add_thread(std::move(info));
+  for (VariableInfo& info : tables.variables) builder.add_variable(std::move(info));
+  for (ObjectInfo& info : tables.objects) builder.add_object(std::move(info));
+  for (SyncInfo& info : tables.syncs) builder.add_sync(std::move(info));
+  for (SiteInfo& info : tables.sites) builder.add_site(std::move(info));
+  for (UnitNameInfo& info : tables.unit_names) builder.add_unit_name(std::move(info));
+  for (ContextInfo& info : tables.contexts) builder.add_context(info);
+  for (const std::string& name : tables.input_names) builder.input_name(name);
+  for (const auto& [name, members] : tables.sets) {
+    for (VariableId id : members) builder.declare_set(name, id);
+  }
+  builder.set_program(std::move(tables.program));
+  for (std::string& remark : tables.remarks) builder.remark(std::move(remark));
+}
+
+// Walks the chunks of a file with plain events, one EVENTS chunk at a time.
+class PlainReader {
+ public:
+  explicit PlainReader(const TraceFile& file) : file_(file) {}
+
+  Status open(TraceBuilder& builder) {
+    for (const OtherChunk& chunk : file_.others()) {
+      if (chunk.kind != CLEAVE_CHUNK_TABLES) continue;
+      Tables tables;
+      std::string plain;
+      bool good = unpack(file_.body(chunk), plain);
+      ByteReader in(plain);
+      if (good) visit(in, tables);
+      if (!good || !in.good() || !tables_hold(tables)) return bad(chunk, "the names of the trace are damaged");
+      put_tables(builder, tables);
+      // Equal sites or contexts would have become one, and ids would not fit any more.
+      const Trace& made = builder.tables();
+      if (made.sites().size() != tables.sites.size() || made.contexts().size() != tables.contexts.size() ||
+          made.input_names().size() != tables.input_names.size()) {
+        return bad(chunk, "the names of the trace are damaged");
+      }
+      return Done{};
+    }
+    return Error{file_.path(), "has events without names; import it again"};
+  }
+
+  // The next chunk's events; done is set when there is none.
+  template <typename Take>
+  Status next(const Trace& tables, bool& done, Take take) {
+    const std::vector<OtherChunk>& chunks = file_.others();
+    while (at_ < chunks.size() && chunks[at_].kind != CLEAVE_CHUNK_EVENTS) ++at_;
+    done = at_ >= chunks.size();
+    if (done) return Done{};
+    const OtherChunk& chunk = chunks[at_++];
+    if (!unpack(file_.body(chunk), plain_)) return bad(chunk, "damaged events");
+    ByteReader in(plain_);
+    uint64_t count = in.number();
+    if (count > kChunkEvents) return bad(chunk, "damaged events");
+    Event event{.kind = EventKind::Read, .thread = ThreadId{0}};
+    EventExtra extra;
+    for (uint64_t i = 0; i < count; ++i) {
+      read_event(in, event, extra);
+      if (in.failed() || !event_holds(tables, event)) return bad(chunk, "damaged events");
+      take(event, extra);
+    }
+    if (!in.good()) return bad(chunk, "damaged events");
+    return Done{};
+  }
+
+ private:
+  Error bad(const OtherChunk& chunk, const char* what) const { return Error{fmt::format("{}: byte {}", file_.path(), chunk.offset), what}; }
+  const TraceFile& file_;
+  size_t at_ = 0;
+  std::string plain_;
+};
+
+class PlainSource final : public BinarySource {
+ public:
+  explicit PlainSource(std::shared_ptr<TraceFile> file) : file_(std::move(file)), reader_(*file_) {}
+  Status open() { return reader_.open(builder_); }
+
+  Result<std::span<const Event>> next() override {
+    events_.clear();
+    old_values_.clear();
+    bool done = false;
+    while (events_.empty() && !done) {
+      Status status = reader_.next(builder_.tables(), done, [&](const Event& event, const EventExtra& extra) {
+        if (event.kind == EventKind::Update) old_values_.emplace_back(events_.size(), extra.old_value);
+        events_.push_back(event);
+      });
+      if (!status) return status.error();
+    }
+    return std::span<const Event>(events_);
+  }
+  uint64_t old_value(size_t position) const override {
+    auto it = std::lower_bound(old_values_.begin(), old_values_.end(), std::pair<size_t, uint64_t>(position, 0));
+    CLEAVE_CHECK(it != old_values_.end() && it->first == position, "old_value of an event that is not an update");
+    return it->second;
+  }
+  const Trace& tables() const override { return builder_.tables(); }
+  bool complete() const override { return file_->ended() && !file_->damaged(); }
+  ReadNotes notes() const override { return {}; }
+  const TraceFile& file() const override { return *file_; }
+  std::vector<std::string> remarks() const override { return file_->remarks(); }
+
+ private:
+  std::shared_ptr<TraceFile> file_;
+  TraceBuilder builder_;
+  PlainReader reader_;
+  std::vector<Event> events_;
+  std::vector<std::pair<size_t, uint64_t>> old_values_;
+};
+
+}  // namespace
+
+void write_binary_trace(const Trace& trace, const std::function<void(std::string_view)>& sink) {
+  cleave_file_header header{CLEAVE_TRACE_MAGIC, CLEAVE_TRACE_VERSION, sizeof header, 0, 0};
+  sink({reinterpret_cast<const char*>(&header), sizeof header});
+  auto copy = [](auto span) { return std::vector(span.begin(), span.end()); };
+  Tables tables{copy(trace.threads()), copy(trace.variables()), copy(trace.objects()), copy(trace.syncs()), copy(trace.sites()),
+                copy(trace.unit_names()), copy(trace.contexts()), copy(trace.input_names()),
+                {trace.declared_sets().begin(), trace.declared_sets().end()}, trace.program(), copy(trace.remarks())};
+  ByteWriter names;
+  visit(names, tables);
+  write_chunk(CLEAVE_CHUNK_TABLES, pack(names.bytes()), sink);
+  for (size_t begin = 0; begin < trace.size(); begin += kChunkEvents) {
+    size_t end = std::min(begin + kChunkEvents, trace.size());
+    ByteWriter out;
+    out.number(end - begin);
+    for (size_t i = begin; i < end; ++i) {
+      auto index = id_of<EventIndex>(i);
+      const Event& event = trace.event(index);
+      write_event(out, event, event.kind == EventKind::Update ? trace.old_value(index) : 0, trace.symbolic(index));
+    }
+    write_chunk(CLEAVE_CHUNK_EVENTS, pack(out.bytes()), sink);
+  }
+  write_chunk(CLEAVE_CHUNK_END, "{\"ended\": \"import\"}", sink);
+}
+
+std::string write_binary_trace(const Trace& trace) {
+  std::string bytes;
+  write_binary_trace(trace, [&](std::string_view piece) { bytes += piece; });
+  return bytes;
+}
+
+bool has_plain_events(const TraceFile& file) {
+  return std::any_of(file.others().begin(), file.others().end(), [](const OtherChunk& chunk) { return chunk.kind == CLEAVE_CHUNK_TABLES; });
+}
+
+Result<Trace> load_plain_events(const TraceFile& file) {
+  TraceBuilder builder;
+  PlainReader reader(file);
+  if (Status status = reader.open(builder); !status) return status.error();
+  for (bool done = false; !done;) {
+    Status status = reader.next(builder.tables(), done, [&](const Event& event, EventExtra& extra) {
+      EventIndex index = event.kind == EventKind::Update ? builder.add_update(event, extra.old_value) : builder.add(event);
+      if (extra.symbolic != SymbolicInfo{}) builder.annotate(index, extra.symbolic);
+    });
+    if (!status) return status.error();
+  }
+  for (const std::string& remark : file.remarks()) builder.remark(remark);
+  return std::move(builder).build();
+}
+
+Result<std::unique_ptr<BinarySource>> open_plain_events(std::shared_ptr<TraceFile> file) {
+  auto source = std::make_unique<PlainSource>(std::move(file));
+  if (Status status = source->open(); !status) return status.error();
+  return std::unique_ptr<BinarySource>(std::move(source));
+}
+
+}  // namespace cleave

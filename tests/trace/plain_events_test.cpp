@@ -1,0 +1,81 @@
+#include "trace/plain_events.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include "trace/generate.h"
+#include "trace/load.h"
+#include "trace/text.h"
+
+namespace cleave {
+namespace {
+
+std::string path() { return testing::TempDir() + "plain_events_test." + std::to_string(getpid()) + ".cleave"; }
+
+TEST(PlainEvents, HundredsOfTracesSurviveTextToMemoryToBinaryAndBack) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    Trace trace = generate_trace(seed, {.plain = seed % 4 == 0, .events = 30 + seed % 90});
+    std::ofstream(path(), std::ios::binary) << write_binary_trace(trace);
+    Result<Trace> loaded = load_trace(path());
+    ASSERT_TRUE(loaded.ok()) << "seed " << seed << ": " << loaded.error().sentence();
+    ASSERT_TRUE(loaded.value() == trace) << "seed " << seed;
+    Result<Trace> text = parse_text_trace(write_text_trace(loaded.value()), "t");
+    ASSERT_TRUE(text.ok() && text.value() == trace) << "seed " << seed;
+  }
+  std::remove(path().c_str());
+}
+
+TEST(PlainEvents, TheSourceGivesTheSameEvents) {
+  Trace trace = generate_trace(5, {.events = 200000});
+  std::ofstream(path(), std::ios::binary) << write_binary_trace(trace);
+  Result<std::unique_ptr<EventSource>> source = open_trace(path());
+  ASSERT_TRUE(source.ok());
+  size_t at = 0;
+  for (;;) {
+    Result<std::span<const Event>> batch = source.value()->next();
+    ASSERT_TRUE(batch.ok());
+    if (batch.value().empty()) break;
+    for (size_t i = 0; i < batch.value().size(); ++i, ++at) {
+      ASSERT_EQ(batch.value()[i], trace.events()[at]);
+      if (batch.value()[i].kind == EventKind::Update) {
+        ASSERT_EQ(source.value()->old_value(i), trace.old_value(id_of<EventIndex>(at)));
+      }
+    }
+  }
+  EXPECT_EQ(at, trace.size());
+  EXPECT_TRUE(source.value()->complete());
+  std::remove(path().c_str());
+}
+
+// Makes the checksums right again, so that the damage reaches the decoders.
+void correct_checksums(std::string& bytes) {
+  cleave_chunk_header header;
+  for (size_t at = sizeof(cleave_file_header); at + sizeof header <= bytes.size(); at += sizeof header + header.stored_bytes) {
+    std::memcpy(&header, bytes.data() + at, sizeof header);
+    if (header.stored_bytes > bytes.size() - at - sizeof header) return;
+    header.checksum = XXH3_64bits(bytes.data() + at + sizeof header, header.stored_bytes);
+    std::memcpy(bytes.data() + at, &header, sizeof header);
+  }
+}
+
+// Damage behind the checksum: what a hostile writer could produce.
+TEST(PlainEvents, HostileBytesAreAnErrorOrATraceNeverACrash) {
+  Random random(11);
+  for (int i = 0; i < 600; ++i) {
+    std::string bytes = write_binary_trace(generate_trace(static_cast<uint64_t>(i) % 20, {.events = 20}));
+    for (uint64_t n = 1 + random.below(5); n > 0; --n) bytes[random.below(bytes.size())] = static_cast<char>(random.next());
+    if (random.chance(1, 4)) bytes.resize(random.below(bytes.size()));
+    if (random.chance(3, 4)) correct_checksums(bytes);
+    std::ofstream(path(), std::ios::binary) << bytes;
+    (void)load_trace(path());
+  }
+  std::remove(path().c_str());
+}
+
+}  // namespace
+}  // namespace cleave
