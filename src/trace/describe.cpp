@@ -18,16 +18,22 @@ std::string object_name(const Trace& names, const Event& event) {
     case ObjectMeaning::Sync: {
       const std::string& name = names.sync(event.sync()).name;
       bool waits = event.kind == EventKind::Wait || event.kind == EventKind::Wake;
-      return waits && event.object2 != UINT32_MAX ? fmt::format("{} {}", name, names.sync(event.mutex()).name) : name;
+      return waits && event.object2 != UINT32_MAX ? fmt::format("{} {}", name, names.sync(event.mutex()).name)
+                                                  : name;
     }
-    case ObjectMeaning::Thread: return names.thread(event.other()).name;
+    case ObjectMeaning::Thread:
+      return names.thread(event.other()).name;
     case ObjectMeaning::UnitName: {
       const std::string& name = names.unit_name(event.unit()).name;
-      return event.object2 == UINT32_MAX ? name : fmt::format("{} on {}", name, names.object(event.self()).name);
+      return event.object2 == UINT32_MAX ? name
+                                         : fmt::format("{} on {}", name, names.object(event.self()).name);
     }
-    case ObjectMeaning::Object: return names.object(event.allocation()).name;
-    case ObjectMeaning::Input: return names.input_names()[event.object];
-    case ObjectMeaning::None: break;
+    case ObjectMeaning::Object:
+      return names.object(event.allocation()).name;
+    case ObjectMeaning::Input:
+      return names.input_names()[event.object];
+    case ObjectMeaning::None:
+      break;
   }
   return {};
 }
@@ -36,7 +42,8 @@ std::string place_of(const Trace& names, SiteId site) {
   if (site == kNone<SiteId>) return {};
   const SiteInfo& info = names.site(site);
   size_t slash = info.file.rfind('/');
-  return fmt::format("{}:{}", slash == std::string::npos ? info.file : info.file.substr(slash + 1), info.line);
+  return fmt::format("{}:{}", slash == std::string::npos ? info.file : info.file.substr(slash + 1),
+                     info.line);
 }
 
 std::string describe(const Trace& names, const Event& event) {

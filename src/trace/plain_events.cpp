@@ -115,10 +115,13 @@ void visit(Archive& a, Tables& t) {
     a.text(i.name), a.field(i.address), a.field(i.size), a.field(i.object), a.text(i.field);
     a.field(i.initial), a.field(i.initial_known);
   });
-  a.list(t.objects, [&](ObjectInfo& i) { a.text(i.name), a.text(i.type), a.field(i.address), a.field(i.size); });
-  a.list(t.syncs, [&](SyncInfo& i) { a.text(i.name), a.field(i.kind), a.field(i.address), a.field(i.initial); });
+  a.list(t.objects,
+         [&](ObjectInfo& i) { a.text(i.name), a.text(i.type), a.field(i.address), a.field(i.size); });
+  a.list(t.syncs,
+         [&](SyncInfo& i) { a.text(i.name), a.field(i.kind), a.field(i.address), a.field(i.initial); });
   a.list(t.sites, [&](SiteInfo& i) {
-    a.text(i.file), a.field(i.line), a.field(i.column), a.text(i.function), a.text(i.variable), a.text(i.type);
+    a.text(i.file), a.field(i.line), a.field(i.column), a.text(i.function), a.text(i.variable),
+        a.text(i.type);
   });
   a.list(t.unit_names, [&](UnitNameInfo& i) { a.text(i.name), a.field(i.source), a.text(i.type); });
   a.list(t.contexts, [&](ContextInfo& i) { a.field(i.parent), a.field(i.call_site); });
@@ -137,7 +140,15 @@ struct EventExtra {
 };
 
 // Bits that say which rare parts of an event follow.
-enum : uint8_t { kWidth = 1, kBranches = 2, kSite = 4, kContext = 8, kObject2 = 16, kValue = 32, kSymbolic = 64 };
+enum : uint8_t {
+  kWidth = 1,
+  kBranches = 2,
+  kSite = 4,
+  kContext = 8,
+  kObject2 = 16,
+  kValue = 32,
+  kSymbolic = 64
+};
 
 void write_event(ByteWriter& out, const Event& event, uint64_t old_value, const SymbolicInfo* symbolic) {
   uint8_t parts = 0;
@@ -183,7 +194,8 @@ void read_event(ByteReader& in, Event& event, EventExtra& extra) {
   in.text(extra.symbolic.expression);
 }
 
-void write_chunk(cleave_chunk_kind kind, std::string_view body, const std::function<void(std::string_view)>& sink) {
+void write_chunk(cleave_chunk_kind kind, std::string_view body,
+                 const std::function<void(std::string_view)>& sink) {
   cleave_chunk_header header{.magic = CLEAVE_CHUNK_MAGIC, .kind = static_cast<uint16_t>(kind)};
   header.stored_bytes = static_cast<uint32_t>(body.size());
   header.checksum = XXH3_64bits(body.data(), body.size());
@@ -202,7 +214,9 @@ std::string pack(const std::string& plain) {
 bool unpack(std::span<const uint8_t> packed, std::string& plain) {
   unsigned long long size = ZSTD_getFrameContentSize(packed.data(), packed.size());
   // What we write packs no better than this; a frame that promises more would only eat memory.
-  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > kLargest || size > packed.size() * 20000ull + (1 << 20)) return false;
+  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > kLargest ||
+      size > packed.size() * 20000ull + (1 << 20))
+    return false;
   plain.resize(size);
   size_t got = ZSTD_decompress(plain.data(), plain.size(), packed.data(), packed.size());
   return !ZSTD_isError(got) && got == size;
@@ -224,7 +238,8 @@ bool tables_hold(const Tables& t) {
     if (i.source > UnitSource::NotAtomic) return false;
   }
   for (size_t i = 0; i < t.contexts.size(); ++i) {
-    if (!fits(raw(t.contexts[i].parent), i) || !fits(raw(t.contexts[i].call_site), t.sites.size())) return false;
+    if (!fits(raw(t.contexts[i].parent), i) || !fits(raw(t.contexts[i].call_site), t.sites.size()))
+      return false;
   }
   for (const auto& [name, members] : t.sets) {
     for (VariableId id : members) {
@@ -236,13 +251,20 @@ bool tables_hold(const Tables& t) {
 
 bool object_fits(const Trace& t, ObjectMeaning meaning, uint32_t object) {
   switch (meaning) {
-    case ObjectMeaning::Variable: return fits(object, t.variables().size());
-    case ObjectMeaning::Sync: return fits(object, t.syncs().size());
-    case ObjectMeaning::Thread: return fits(object, t.threads().size());
-    case ObjectMeaning::UnitName: return fits(object, t.unit_names().size());
-    case ObjectMeaning::Object: return fits(object, t.objects().size());
-    case ObjectMeaning::Input: return fits(object, t.input_names().size());
-    case ObjectMeaning::None: break;
+    case ObjectMeaning::Variable:
+      return fits(object, t.variables().size());
+    case ObjectMeaning::Sync:
+      return fits(object, t.syncs().size());
+    case ObjectMeaning::Thread:
+      return fits(object, t.threads().size());
+    case ObjectMeaning::UnitName:
+      return fits(object, t.unit_names().size());
+    case ObjectMeaning::Object:
+      return fits(object, t.objects().size());
+    case ObjectMeaning::Input:
+      return fits(object, t.input_names().size());
+    case ObjectMeaning::None:
+      break;
   }
   return true;
 }
@@ -250,7 +272,8 @@ bool object_fits(const Trace& t, ObjectMeaning meaning, uint32_t object) {
 bool event_holds(const Trace& t, const Event& event) {
   if (event.kind < EventKind::Read || event.kind > EventKind::OnceSeen) return false;
   if (raw(event.thread) >= t.threads().size() || event.order() > MemoryOrder::SeqCst) return false;
-  if (!fits(raw(event.site), t.sites().size()) || !fits(raw(event.context), t.contexts().size())) return false;
+  if (!fits(raw(event.site), t.sites().size()) || !fits(raw(event.context), t.contexts().size()))
+    return false;
   if (!object_fits(t, object_meaning(event.kind), event.object)) return false;
   if (event.kind == EventKind::Begin) return fits(event.object2, t.objects().size());
   bool waits = event.kind == EventKind::Wait || event.kind == EventKind::Wake;
@@ -286,7 +309,8 @@ class PlainReader {
       bool good = unpack(file_.body(chunk), plain);
       ByteReader in(plain);
       if (good) visit(in, tables);
-      if (!good || !in.good() || !tables_hold(tables)) return bad(chunk, "the names of the trace are damaged");
+      if (!good || !in.good() || !tables_hold(tables))
+        return bad(chunk, "the names of the trace are damaged");
       put_tables(builder, tables);
       // Equal sites or contexts would have become one, and ids would not fit any more.
       const Trace& made = builder.tables();
@@ -323,7 +347,9 @@ class PlainReader {
   }
 
  private:
-  Error bad(const OtherChunk& chunk, const char* what) const { return Error{fmt::format("{}: byte {}", file_.path(), chunk.offset), what}; }
+  Error bad(const OtherChunk& chunk, const char* what) const {
+    return Error{fmt::format("{}: byte {}", file_.path(), chunk.offset), what};
+  }
   const TraceFile& file_;
   size_t at_ = 0;
   std::string plain_;
@@ -348,8 +374,10 @@ class PlainSource final : public BinarySource {
     return std::span<const Event>(events_);
   }
   uint64_t old_value(size_t position) const override {
-    auto it = std::lower_bound(old_values_.begin(), old_values_.end(), std::pair<size_t, uint64_t>(position, 0));
-    CLEAVE_CHECK(it != old_values_.end() && it->first == position, "old_value of an event that is not an update");
+    auto it =
+        std::lower_bound(old_values_.begin(), old_values_.end(), std::pair<size_t, uint64_t>(position, 0));
+    CLEAVE_CHECK(it != old_values_.end() && it->first == position,
+                 "old_value of an event that is not an update");
     return it->second;
   }
   const Trace& tables() const override { return builder_.tables(); }
@@ -372,9 +400,17 @@ void write_binary_trace(const Trace& trace, const std::function<void(std::string
   cleave_file_header header{CLEAVE_TRACE_MAGIC, CLEAVE_TRACE_VERSION, sizeof header, 0, 0};
   sink({reinterpret_cast<const char*>(&header), sizeof header});
   auto copy = [](auto span) { return std::vector(span.begin(), span.end()); };
-  Tables tables{copy(trace.threads()), copy(trace.variables()), copy(trace.objects()), copy(trace.syncs()), copy(trace.sites()),
-                copy(trace.unit_names()), copy(trace.contexts()), copy(trace.input_names()),
-                {trace.declared_sets().begin(), trace.declared_sets().end()}, trace.program(), copy(trace.remarks())};
+  Tables tables{copy(trace.threads()),
+                copy(trace.variables()),
+                copy(trace.objects()),
+                copy(trace.syncs()),
+                copy(trace.sites()),
+                copy(trace.unit_names()),
+                copy(trace.contexts()),
+                copy(trace.input_names()),
+                {trace.declared_sets().begin(), trace.declared_sets().end()},
+                trace.program(),
+                copy(trace.remarks())};
   ByteWriter names;
   visit(names, tables);
   write_chunk(CLEAVE_CHUNK_TABLES, pack(names.bytes()), sink);
@@ -385,7 +421,8 @@ void write_binary_trace(const Trace& trace, const std::function<void(std::string
     for (size_t i = begin; i < end; ++i) {
       auto index = id_of<EventIndex>(i);
       const Event& event = trace.event(index);
-      write_event(out, event, event.kind == EventKind::Update ? trace.old_value(index) : 0, trace.symbolic(index));
+      write_event(out, event, event.kind == EventKind::Update ? trace.old_value(index) : 0,
+                  trace.symbolic(index));
     }
     write_chunk(CLEAVE_CHUNK_EVENTS, pack(out.bytes()), sink);
   }
@@ -399,7 +436,8 @@ std::string write_binary_trace(const Trace& trace) {
 }
 
 bool has_plain_events(const TraceFile& file) {
-  return std::any_of(file.others().begin(), file.others().end(), [](const OtherChunk& chunk) { return chunk.kind == CLEAVE_CHUNK_TABLES; });
+  return std::any_of(file.others().begin(), file.others().end(),
+                     [](const OtherChunk& chunk) { return chunk.kind == CLEAVE_CHUNK_TABLES; });
 }
 
 Result<Trace> load_plain_events(const TraceFile& file) {
@@ -408,7 +446,8 @@ Result<Trace> load_plain_events(const TraceFile& file) {
   if (Status status = reader.open(builder); !status) return status.error();
   for (bool done = false; !done;) {
     Status status = reader.next(builder.tables(), done, [&](const Event& event, EventExtra& extra) {
-      EventIndex index = event.kind == EventKind::Update ? builder.add_update(event, extra.old_value) : builder.add(event);
+      EventIndex index =
+          event.kind == EventKind::Update ? builder.add_update(event, extra.old_value) : builder.add(event);
       if (extra.symbolic != SymbolicInfo{}) builder.annotate(index, extra.symbolic);
     });
     if (!status) return status.error();

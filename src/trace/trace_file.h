@@ -52,6 +52,7 @@ class TraceFile {
   const Modules& modules() const { return modules_; }
   const std::vector<OtherChunk>& others() const { return others_; }  // all but records and modules
   uint64_t process_id() const { return header_.process; }
+  uint64_t bytes() const { return file_.bytes().size(); }
   bool ended() const { return ended_; }      // the program's END is there
   bool damaged() const { return damaged_; }  // nothing after this point is read
   const std::vector<std::string>& remarks() const { return remarks_; }

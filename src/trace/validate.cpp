@@ -13,13 +13,14 @@ namespace cleave {
 namespace {
 
 constexpr size_t kListed = 100;
-constexpr uint64_t kRaceWindow = 20000;  // events within which a later write explains a read that came too early
+constexpr uint64_t kRaceWindow =
+    20000;  // events within which a later write explains a read that came too early
 
 struct Memory {
   uint64_t value = 0;
   bool known = false, atomic = false;  // atomic: the last write was
   uint32_t writer = UINT32_MAX;
-  std::array<uint64_t, 3> earlier{};   // values overwritten by others, newest first
+  std::array<uint64_t, 3> earlier{};  // values overwritten by others, newest first
   uint8_t earlier_count = 0;
   uint64_t early_value = 0, early_event = UINT64_MAX;  // a read that nothing explains yet
   SiteId early_site = kNone<SiteId>;
@@ -28,9 +29,9 @@ struct Memory {
 struct Lock {
   uint32_t owner = UINT32_MAX;
   boost::unordered_flat_map<uint32_t, uint32_t> readers;
-  uint64_t waiting = 0, signals = 0;   // of a condition variable
-  uint64_t posts = 0, downs = 0;       // of a semaphore
-  uint64_t arrivals = 0, passes = 0;   // of a barrier
+  uint64_t waiting = 0, signals = 0;  // of a condition variable
+  uint64_t posts = 0, downs = 0;      // of a semaphore
+  uint64_t arrivals = 0, passes = 0;  // of a barrier
   bool once_running = false, once_done = false;
 };
 
@@ -89,7 +90,8 @@ class Validator {
   void violation(const Event& event, std::string what) {
     ++result_.violations_found;
     if (result_.violations.size() >= kListed) return;
-    result_.violations.push_back({result_.events, fmt::format("event {}: {}: {}", result_.events, describe(names(), event), what)});
+    result_.violations.push_back(
+        {result_.events, fmt::format("event {}: {}: {}", result_.events, describe(names(), event), what)});
   }
 
   void event(const Event& event, size_t position) {
@@ -97,16 +99,24 @@ class Validator {
     if (life.joined) violation(event, "its thread has already been joined");
     if (life.exited && !life.joined) violation(event, "its thread has already ended");
     if (!life.ran) first_event(event, life);
+    life.exited |= event.kind == EventKind::Exit;
     if (is_access(event.kind)) return access(event, position);
     if (event.object == UINT32_MAX && event.kind != EventKind::End) return;
     switch (event.kind) {
-      case EventKind::Acquire: return acquire(event, raw(event.sync()));
-      case EventKind::Release: return release(event, raw(event.sync()));
-      case EventKind::AcquireShared: return acquire_shared(event);
-      case EventKind::ReleaseShared: return release_shared(event);
+      case EventKind::Acquire:
+        return acquire(event, raw(event.sync()));
+      case EventKind::Release:
+        return release(event, raw(event.sync()));
+      case EventKind::AcquireShared:
+        return acquire_shared(event);
+      case EventKind::ReleaseShared:
+        return release_shared(event);
       case EventKind::Fork:
-      case EventKind::Join: return other_thread(event);
-      case EventKind::Begin: ++life.units; return;
+      case EventKind::Join:
+        return other_thread(event);
+      case EventKind::Begin:
+        ++life.units;
+        return;
       case EventKind::End:
         if (life.units == 0) return violation(event, "no unit of its thread is open");
         --life.units;
@@ -114,15 +124,20 @@ class Validator {
       case EventKind::Wait:
       case EventKind::Wake:
       case EventKind::Signal:
-      case EventKind::Broadcast: return condition(event);
+      case EventKind::Broadcast:
+        return condition(event);
       case EventKind::Post:
-      case EventKind::Down: return semaphore(event);
+      case EventKind::Down:
+        return semaphore(event);
       case EventKind::Arrive:
-      case EventKind::Pass: return barrier(event, life);
+      case EventKind::Pass:
+        return barrier(event, life);
       case EventKind::OnceBegin:
       case EventKind::OnceEnd:
-      case EventKind::OnceSeen: return once(event);
-      default: return;
+      case EventKind::OnceSeen:
+        return once(event);
+      default:
+        return;
     }
   }
 
@@ -133,7 +148,6 @@ class Validator {
     if (parent != kNone<ThreadId> && !life.forked && !handler) {
       violation(event, fmt::format("its thread runs before {} has forked it", names().thread(parent).name));
     }
-    if (event.kind == EventKind::Exit) life.exited = true;
   }
 
   void other_thread(const Event& event) {
@@ -147,7 +161,8 @@ class Validator {
     other.joined = true;
   }
 
-  // ---- memory ---------------------------------------------------------------------------------------------------
+  // ---- memory
+  // ---------------------------------------------------------------------------------------------------
 
   void access(const Event& event, size_t position) {
     if (event.object == UINT32_MAX) return;
@@ -175,7 +190,8 @@ class Validator {
     if (memory.writer != raw(event.thread) && memory.value != event.value) {
       std::rotate(memory.earlier.begin(), memory.earlier.end() - 1, memory.earlier.end());
       memory.earlier[0] = memory.value;
-      memory.earlier_count = static_cast<uint8_t>(std::min<size_t>(memory.earlier_count + 1u, memory.earlier.size()));
+      memory.earlier_count =
+          static_cast<uint8_t>(std::min<size_t>(memory.earlier_count + 1u, memory.earlier.size()));
     }
     memory.writer = raw(event.thread);
     memory.atomic = event.atomic();
@@ -183,14 +199,16 @@ class Validator {
 
   void mismatch(const Event& event, Memory& memory, uint64_t seen) {
     const VariableInfo& info = names().variable(event.variable());
-    std::string what = fmt::format("it returned {}, but the last write before it left {}", seen, memory.value);
+    std::string what =
+        fmt::format("it returned {}, but the last write before it left {}", seen, memory.value);
     auto end = memory.earlier.begin() + memory.earlier_count;
     bool stale = std::find(memory.earlier.begin(), end, seen) != end;
     bool exact = event.atomic() && memory.atomic && memory.writer != UINT32_MAX && stale;
     if (info.address == 0 || exact) return violation(event, what);
     UnexplainedSite& site = sites_[raw(event.site)];
     site.site = event.site;
-    if (site.example.empty()) site.example = fmt::format("event {}: {}: {}", result_.events, describe(names(), event), what);
+    if (site.example.empty())
+      site.example = fmt::format("event {}: {}: {}", result_.events, describe(names(), event), what);
     if (stale && memory.writer != raw(event.thread)) {
       ++site.misplaced;
       return;
@@ -201,15 +219,19 @@ class Validator {
     memory.early_site = event.site;
   }
 
-  // ---- locks and the like -----------------------------------------------------------------------------------------
+  // ---- locks and the like
+  // -----------------------------------------------------------------------------------------
 
   std::string thread_name(uint32_t id) const { return names().threads()[id].name; }
 
   void acquire(const Event& event, uint32_t sync) {
     if (sync == UINT32_MAX) return;
     Lock& lock = locks_[sync];
-    if (lock.owner != UINT32_MAX) violation(event, fmt::format("{} is held by {}", names().syncs()[sync].name, thread_name(lock.owner)));
-    if (!lock.readers.empty()) violation(event, fmt::format("{} is held shared by {}", names().syncs()[sync].name, thread_name(lock.readers.begin()->first)));
+    if (lock.owner != UINT32_MAX)
+      violation(event, fmt::format("{} is held by {}", names().syncs()[sync].name, thread_name(lock.owner)));
+    if (!lock.readers.empty())
+      violation(event, fmt::format("{} is held shared by {}", names().syncs()[sync].name,
+                                   thread_name(lock.readers.begin()->first)));
     lock.owner = raw(event.thread);
   }
 
@@ -218,7 +240,8 @@ class Validator {
     Lock& lock = locks_[sync];
     if (lock.owner != raw(event.thread)) {
       violation(event, lock.owner == UINT32_MAX ? fmt::format("{} is not held", names().syncs()[sync].name)
-                                                : fmt::format("{} is held by {}", names().syncs()[sync].name, thread_name(lock.owner)));
+                                                : fmt::format("{} is held by {}", names().syncs()[sync].name,
+                                                              thread_name(lock.owner)));
     }
     lock.owner = UINT32_MAX;
   }
@@ -255,8 +278,12 @@ class Validator {
           --condition.signals;
         }
         return;
-      case EventKind::Signal: condition.signals = std::min(condition.signals + 1, condition.waiting); return;
-      default: condition.signals = condition.waiting; return;
+      case EventKind::Signal:
+        condition.signals = std::min(condition.signals + 1, condition.waiting);
+        return;
+      default:
+        condition.signals = condition.waiting;
+        return;
     }
   }
 
@@ -269,7 +296,8 @@ class Validator {
     ++semaphore.downs;
     const SyncInfo& info = names().sync(event.sync());
     if (semaphore.downs <= info.initial + semaphore.posts) return;
-    violation(event, fmt::format("more tokens are taken than the {} that were there and the {} posted", info.initial, semaphore.posts));
+    violation(event, fmt::format("more tokens are taken than the {} that were there and the {} posted",
+                                 info.initial, semaphore.posts));
     semaphore.downs = info.initial + semaphore.posts;
   }
 
@@ -284,7 +312,8 @@ class Validator {
     life.arrived = UINT32_MAX;
     uint64_t parties = names().sync(event.sync()).initial;
     if (parties > 0 && barrier.arrivals < (barrier.passes / parties + 1) * parties) {
-      violation(event, fmt::format("only {} of {} threads have arrived", barrier.arrivals % parties, parties));
+      violation(event,
+                fmt::format("only {} of {} threads have arrived", barrier.arrivals % parties, parties));
     }
     ++barrier.passes;
   }
@@ -304,7 +333,8 @@ class Validator {
   }
 
   void finish() {
-    for (const Lock& lock : locks_) result_.open_locks += (lock.owner != UINT32_MAX ? 1 : 0) + lock.readers.size();
+    for (const Lock& lock : locks_)
+      result_.open_locks += (lock.owner != UINT32_MAX ? 1 : 0) + lock.readers.size();
     for (const Life& life : lives_) result_.open_units += life.units;
     for (auto& [id, site] : sites_) {
       if (site.unwritten + site.misplaced == 0) continue;
@@ -312,10 +342,11 @@ class Validator {
       result_.misplaced += site.misplaced;
       result_.unexplained.push_back(std::move(site));
     }
-    std::sort(result_.unexplained.begin(), result_.unexplained.end(), [](const UnexplainedSite& a, const UnexplainedSite& b) {
-      uint64_t many = a.unwritten + a.misplaced, few = b.unwritten + b.misplaced;
-      return many != few ? many > few : a.site < b.site;
-    });
+    std::sort(result_.unexplained.begin(), result_.unexplained.end(),
+              [](const UnexplainedSite& a, const UnexplainedSite& b) {
+                uint64_t many = a.unwritten + a.misplaced, few = b.unwritten + b.misplaced;
+                return many != few ? many > few : a.site < b.site;
+              });
     result_.complete = source_.complete();
   }
 

@@ -23,9 +23,14 @@ FakeProgram::FakeProgram() {
               .identifier = "_ZTS7Account",
               .size = 16,
               .fields = {{.name = "balance", .offset = 8, .size = 8, .type_name = "long"}}}};
-  t.sites.push_back(
-      {.file = 0, .line = 60, .function = 1, .variable = 2, .type = 1, .object_type = 0, .offset = 8});  // site
-                                                                                                         // 21
+  t.sites.push_back({.file = 0,
+                     .line = 60,
+                     .function = 1,
+                     .variable = 2,
+                     .type = 1,
+                     .object_type = 0,
+                     .offset = 8});  // site
+                                     // 21
   t.units = {{.name = "unit", .source = 0, .function = 0}};
   for (uint32_t i = 0; i < kGlobals; ++i) {
     t.globals.push_back({.name = fmt::format("g{}", i),

@@ -15,7 +15,9 @@
 namespace cleave {
 namespace {
 
-std::string path() { return testing::TempDir() + "plain_events_test." + std::to_string(getpid()) + ".cleave"; }
+std::string path() {
+  return testing::TempDir() + "plain_events_test." + std::to_string(getpid()) + ".cleave";
+}
 
 TEST(PlainEvents, HundredsOfTracesSurviveTextToMemoryToBinaryAndBack) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
@@ -55,7 +57,8 @@ TEST(PlainEvents, TheSourceGivesTheSameEvents) {
 // Makes the checksums right again, so that the damage reaches the decoders.
 void correct_checksums(std::string& bytes) {
   cleave_chunk_header header;
-  for (size_t at = sizeof(cleave_file_header); at + sizeof header <= bytes.size(); at += sizeof header + header.stored_bytes) {
+  for (size_t at = sizeof(cleave_file_header); at + sizeof header <= bytes.size();
+       at += sizeof header + header.stored_bytes) {
     std::memcpy(&header, bytes.data() + at, sizeof header);
     if (header.stored_bytes > bytes.size() - at - sizeof header) return;
     header.checksum = XXH3_64bits(bytes.data() + at + sizeof header, header.stored_bytes);
@@ -68,7 +71,8 @@ TEST(PlainEvents, HostileBytesAreAnErrorOrATraceNeverACrash) {
   Random random(11);
   for (int i = 0; i < 600; ++i) {
     std::string bytes = write_binary_trace(generate_trace(static_cast<uint64_t>(i) % 20, {.events = 20}));
-    for (uint64_t n = 1 + random.below(5); n > 0; --n) bytes[random.below(bytes.size())] = static_cast<char>(random.next());
+    for (uint64_t n = 1 + random.below(5); n > 0; --n)
+      bytes[random.below(bytes.size())] = static_cast<char>(random.next());
     if (random.chance(1, 4)) bytes.resize(random.below(bytes.size()));
     if (random.chance(3, 4)) correct_checksums(bytes);
     std::ofstream(path(), std::ios::binary) << bytes;

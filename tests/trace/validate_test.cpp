@@ -21,43 +21,61 @@ std::string verdict(std::string_view text) {
 }
 
 TEST(Validate, AGoodTraceHolds) {
-  EXPECT_EQ(verdict("init x 20\nsync s kind=semaphore initial=1\nsync b kind=barrier initial=2\nmain fork T1\nmain fork T2\nT1 begin u\nT1 acquire m\nT1 read x 20\n"
-                    "T1 write x 10\nT1 release m\nT1 end\nT2 acquire m\nT2 update x 10 11\nT2 wait c m\nT1 acquire m\nT1 signal c\n"
-                    "T1 release m\nT2 wake c m\nT2 release m\nT1 down s\nT2 post s\nT1 down s\nT1 acquire-shared rw\nT2 acquire-shared rw\n"
-                    "T1 release-shared rw\nT2 release-shared rw\nT1 acquire rw\nT1 release rw\nT1 arrive b\nT2 arrive b\nT2 pass b\nT1 pass b\n"
-                    "T1 once-begin o\nT1 once-end o\nT2 once-seen o\nT1 exit\nmain join T1\nT2 exit\nmain join T2\n"), "");
+  EXPECT_EQ(
+      verdict(
+          "init x 20\nsync s kind=semaphore initial=1\nsync b kind=barrier initial=2\nmain fork T1\nmain "
+          "fork T2\nT1 begin u\nT1 acquire m\nT1 read x 20\n"
+          "T1 write x 10\nT1 release m\nT1 end\nT2 acquire m\nT2 update x 10 11\nT2 wait c m\nT1 acquire "
+          "m\nT1 signal c\n"
+          "T1 release m\nT2 wake c m\nT2 release m\nT1 down s\nT2 post s\nT1 down s\nT1 acquire-shared "
+          "rw\nT2 acquire-shared rw\n"
+          "T1 release-shared rw\nT2 release-shared rw\nT1 acquire rw\nT1 release rw\nT1 arrive b\nT2 arrive "
+          "b\nT2 pass b\nT1 pass b\n"
+          "T1 once-begin o\nT1 once-end o\nT2 once-seen o\nT1 exit\nmain join T1\nT2 exit\nmain join T2\n"),
+      "");
 }
 
 TEST(Validate, AReadReturnsTheLastWrite) {
-  EXPECT_EQ(verdict("T1 write x 1\nT2 read x 0 @f.c:3\n"), "event 1: T2 read x 0 (f.c:3): it returned 0, but the last write before it left 1\n");
-  EXPECT_EQ(verdict("T1 update x 1 2\n"), "event 0: T1 update x 2: it returned 1, but the last write before it left 0\n");
+  EXPECT_EQ(verdict("T1 write x 1\nT2 read x 0 @f.c:3\n"),
+            "event 1: T2 read x 0 (f.c:3): it returned 0, but the last write before it left 1\n");
+  EXPECT_EQ(verdict("T1 update x 1 2\n"),
+            "event 0: T1 update x 2: it returned 1, but the last write before it left 0\n");
 }
 
 TEST(Validate, LocksHaveOneOwner) {
   EXPECT_EQ(verdict("T1 acquire m\nT2 acquire m\n"), "event 1: T2 acquire m: m is held by T1\n");
   EXPECT_EQ(verdict("T1 acquire m\nT2 release m\n"), "event 1: T2 release m: m is held by T1\n");
   EXPECT_EQ(verdict("T1 release m\n"), "event 0: T1 release m: m is not held\n");
-  EXPECT_EQ(verdict("T1 acquire-shared m\nT2 acquire m\n"), "event 1: T2 acquire m: m is held shared by T1\n");
-  EXPECT_EQ(verdict("T1 acquire m\nT2 acquire-shared m\n"), "event 1: T2 acquire-shared m: it is held by T1\n");
+  EXPECT_EQ(verdict("T1 acquire-shared m\nT2 acquire m\n"),
+            "event 1: T2 acquire m: m is held shared by T1\n");
+  EXPECT_EQ(verdict("T1 acquire m\nT2 acquire-shared m\n"),
+            "event 1: T2 acquire-shared m: it is held by T1\n");
   EXPECT_EQ(verdict("T1 release-shared m\n"), "event 0: T1 release-shared m: its thread does not hold it\n");
 }
 
 TEST(Validate, WaitsAreWoken) {
-  EXPECT_EQ(verdict("T1 acquire m\nT1 wait c m\nT1 wake c m\nT1 release m\n"), "event 2: T1 wake c m: no signal has woken it\n");
+  EXPECT_EQ(verdict("T1 acquire m\nT1 wait c m\nT1 wake c m\nT1 release m\n"),
+            "event 2: T1 wake c m: no signal has woken it\n");
   EXPECT_EQ(verdict("T1 acquire m\nT1 wait c m\nT1 wake c m value=1\nT1 release m\n"), "");  // timed out
-  EXPECT_EQ(verdict("T2 signal c\nT1 acquire m\nT1 wait c m\nT1 wake c m\n"), "event 3: T1 wake c m: no signal has woken it\n");
-  EXPECT_EQ(verdict("T1 acquire m\nT1 wait c m\nT2 acquire m\nT2 signal c\nT1 wake c m\n"), "event 4: T1 wake c m: m is held by T2\n");
+  EXPECT_EQ(verdict("T2 signal c\nT1 acquire m\nT1 wait c m\nT1 wake c m\n"),
+            "event 3: T1 wake c m: no signal has woken it\n");
+  EXPECT_EQ(verdict("T1 acquire m\nT1 wait c m\nT2 acquire m\nT2 signal c\nT1 wake c m\n"),
+            "event 4: T1 wake c m: m is held by T2\n");
 }
 
 TEST(Validate, ThreadsLiveBetweenForkAndJoin) {
   EXPECT_EQ(verdict("T1 read x 0\nmain fork T1\n"),
-            "event 0: T1 read x 0: its thread runs before main has forked it\nevent 1: main fork T1: that thread has already run\n");
-  EXPECT_EQ(verdict("main fork T1\nmain join T1\nT1 read x 0\n"), "event 2: T1 read x 0: its thread has already been joined\n");
+            "event 0: T1 read x 0: its thread runs before main has forked it\nevent 1: main fork T1: that "
+            "thread has already run\n");
+  EXPECT_EQ(verdict("main fork T1\nmain join T1\nT1 read x 0\n"),
+            "event 2: T1 read x 0: its thread has already been joined\n");
 }
 
 TEST(Validate, SemaphoresBarriersOnceAndUnits) {
-  EXPECT_EQ(verdict("T1 down s\n"), "event 0: T1 down s: more tokens are taken than the 0 that were there and the 0 posted\n");
-  EXPECT_EQ(verdict("sync b kind=barrier initial=2\nT1 arrive b\nT1 pass b\n"), "event 1: T1 pass b: only 1 of 2 threads have arrived\n");
+  EXPECT_EQ(verdict("T1 down s\n"),
+            "event 0: T1 down s: more tokens are taken than the 0 that were there and the 0 posted\n");
+  EXPECT_EQ(verdict("sync b kind=barrier initial=2\nT1 arrive b\nT1 pass b\n"),
+            "event 1: T1 pass b: only 1 of 2 threads have arrived\n");
   EXPECT_EQ(verdict("T1 pass b\n"), "event 0: T1 pass b: its thread has not arrived there\n");
   EXPECT_EQ(verdict("T1 once-begin o\nT2 once-seen o\n"), "event 1: T2 once-seen o: it is still running\n");
   EXPECT_EQ(verdict("T1 end\n"), "event 0: T1 end: no unit of its thread is open\n");

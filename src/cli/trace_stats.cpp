@@ -1,0 +1,182 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <set>
+
+#include "cli/common.h"
+#include "cli/trace_views.h"
+#include "trace/describe.h"
+#include "trace/load.h"
+#include "trace/reader.h"
+#include "trace/validate.h"
+
+namespace cleave::cli {
+namespace {
+
+constexpr size_t kKinds = 64;
+
+struct Counts {
+  uint64_t events = 0, branches = 0;
+  std::array<uint64_t, kKinds> by_kind{};
+  std::vector<uint64_t> by_thread;
+  double seconds = 0;
+};
+
+Result<Counts> count(EventSource& source) {
+  Counts counts;
+  auto begin = std::chrono::steady_clock::now();
+  for (;;) {
+    Result<std::span<const Event>> batch = source.next();
+    if (!batch) return batch.error();
+    if (batch.value().empty()) break;
+    if (counts.by_thread.size() < source.tables().threads().size())
+      counts.by_thread.resize(source.tables().threads().size());
+    counts.events += batch.value().size();
+    for (const Event& event : batch.value()) {
+      ++counts.by_kind[static_cast<size_t>(event.kind) % kKinds];
+      ++counts.by_thread[raw(event.thread)];
+      counts.branches += event.branches + (event.kind == EventKind::Branch ? event.value : 0);
+    }
+  }
+  counts.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return counts;
+}
+
+void print_counts(const Counts& counts, const Trace& names) {
+  fmt::print("{} events, {} conditional branches\n\nby kind\n", counts.events, counts.branches);
+  std::vector<std::pair<uint64_t, EventKind>> kinds;
+  for (size_t i = 0; i < kKinds; ++i) {
+    if (counts.by_kind[i] > 0) kinds.emplace_back(counts.by_kind[i], static_cast<EventKind>(i));
+  }
+  std::sort(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  for (const auto& [times, kind] : kinds) fmt::print("  {:<16}{:>14}\n", word_of(kind), times);
+  fmt::print("\nby thread\n");
+  constexpr size_t kShown = 32;
+  for (size_t i = 0; i < counts.by_thread.size() && i < kShown; ++i) {
+    fmt::print("  {:<16}{:>14}{}\n", names.threads()[i].name, counts.by_thread[i],
+               names.threads()[i].path.empty() ? "" : "  " + names.threads()[i].path);
+  }
+  if (counts.by_thread.size() > kShown)
+    fmt::print("  … and {} more threads\n", counts.by_thread.size() - kShown);
+  fmt::print(
+      "\n{} variables, {} objects, {} synchronization objects, {} units, {} sites, {} calling contexts\n",
+      names.variables().size(), names.objects().size(), names.syncs().size(), names.unit_names().size(),
+      names.sites().size(), names.contexts().size());
+}
+
+// What the tables of the modules say about what was seen and what was left out.
+void print_coverage(const std::deque<Module>& modules) {
+  if (modules.empty()) return;
+  Coverage sum;
+  std::set<std::string> outside;
+  for (const Module& module : modules) {
+    const Coverage& one = module.tables.coverage;
+    sum.functions += one.functions;
+    sum.functions_skipped += one.functions_skipped;
+    sum.accesses += one.accesses;
+    sum.accesses_unshared += one.accesses_unshared;
+    sum.accesses_constant += one.accesses_constant;
+    sum.atomics += one.atomics;
+    sum.ranges += one.ranges;
+    sum.branches += one.branches;
+    sum.inline_assembly += one.inline_assembly;
+    outside.insert(one.called_outside.begin(), one.called_outside.end());
+  }
+  // A function that another module defines is instrumented after all.
+  for (const Module& module : modules) {
+    for (const FunctionEntry& function : module.tables.functions) outside.erase(function.linkage);
+  }
+  fmt::print(
+      "\ninstrumented: {} modules, {} functions, {} accesses, {} atomic operations, {} ranges, {} branches\n",
+      modules.size(), sum.functions, sum.accesses, sum.atomics, sum.ranges, sum.branches);
+  fmt::print(
+      "left out: {} functions, {} accesses of memory that cannot be shared, {} of constants, {} pieces of "
+      "inline assembly\n",
+      sum.functions_skipped, sum.accesses_unshared, sum.accesses_constant, sum.inline_assembly);
+  if (outside.empty()) return;
+  fmt::print("called without instrumentation: {} functions", outside.size());
+  size_t shown = 0;
+  for (const std::string& name : outside) {
+    if (++shown > 12) break;
+    fmt::print("{}{}", shown == 1 ? ": " : ", ", name);
+  }
+  fmt::print("{}\n", outside.size() > 12 ? " …" : "");
+}
+
+}  // namespace
+
+Result<OpenedTrace> open_with_remarks(const std::string& path) {
+  OpenedTrace opened{.path = path};
+  Result<std::unique_ptr<EventSource>> source = open_trace(path);
+  if (!source) return source.error();
+  opened.source = std::move(source).value();
+  opened.binary = dynamic_cast<BinarySource*>(opened.source.get());
+  return opened;
+}
+
+void print_validation(const OpenedTrace& opened, const Validation& validation) {
+  const Trace& names = opened.source->tables();
+  for (const Violation& violation : validation.violations) fmt::print("{}\n", violation.sentence);
+  if (validation.violations_found > validation.violations.size()) {
+    fmt::print("… and {} more\n", validation.violations_found - validation.violations.size());
+  }
+  if (validation.holds()) {
+    fmt::print("{}: holds: {} events, {} reads; every synchronization in order\n", opened.path,
+               validation.events, validation.reads);
+  } else {
+    fmt::print("{}: does not hold in {} of {} events\n", opened.path, validation.violations_found,
+               validation.events);
+  }
+  if (validation.unwritten > 0) {
+    fmt::print(
+        "{} reads returned what nobody is known to have written: code without instrumentation wrote there\n",
+        validation.unwritten);
+  }
+  if (validation.misplaced > 0)
+    fmt::print("{} reads race with writes of other threads, and their order could not be recovered\n",
+               validation.misplaced);
+  constexpr size_t kShown = 10;
+  for (size_t i = 0; i < validation.unexplained.size() && i < kShown; ++i) {
+    const UnexplainedSite& site = validation.unexplained[i];
+    std::string place = site.site == kNone<SiteId> ? "no place" : place_of(names, site.site);
+    fmt::print("  {:>10}  {}  {}\n", site.unwritten + site.misplaced, place, site.example);
+  }
+  if (validation.unexplained.size() > kShown)
+    fmt::print("  … and at {} more places\n", validation.unexplained.size() - kShown);
+  if (validation.spurious_wakes > 0)
+    fmt::print("{} wakes without a signal, as condition variables may\n", validation.spurious_wakes);
+  if (!validation.complete)
+    fmt::print("the trace ends in the middle: {} locks held, {} units open\n", validation.open_locks,
+               validation.open_units);
+  if (opened.binary == nullptr) return;
+  for (const std::string& remark : opened.binary->remarks())
+    fmt::print(stderr, "cleave: {}: {}\n", opened.path, remark);
+}
+
+int print_stats(const std::string& path) {
+  Result<OpenedTrace> opened = open_with_remarks(path);
+  if (!opened) return usage_error(opened.error());
+  EventSource& source = *opened.value().source;
+  Result<Counts> counts = count(source);
+  if (!counts) return usage_error(counts.error());
+  if (!source.tables().program().empty()) fmt::print("program: {}\n", source.tables().program());
+  print_counts(counts.value(), source.tables());
+  const BinarySource* binary = opened.value().binary;
+  if (binary == nullptr) return 0;
+  uint64_t bytes = binary->file().bytes();
+  if (counts.value().events > 0) {
+    fmt::print("{} bytes in the file, {:.2f} an event\n", bytes,
+               static_cast<double>(bytes) / static_cast<double>(counts.value().events));
+  }
+  print_coverage(binary->file().modules().all());
+  std::vector<std::string> remarks = binary->remarks();
+  if (remarks.empty() && source.complete()) fmt::print("\nthe trace is complete\n");
+  for (const std::string& remark : remarks) fmt::print("\nremark: {}\n", remark);
+  return 0;
+}
+
+}  // namespace cleave::cli

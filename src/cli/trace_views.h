@@ -1,0 +1,48 @@
+// How traces are shown to people.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/stream.h"
+#include "trace/trace.h"
+
+namespace cleave {
+class BinarySource;
+struct Validation;
+}  // namespace cleave
+
+namespace cleave::cli {
+
+struct DumpOptions {
+  std::vector<std::string> threads, variables;
+  uint64_t from = 0;
+  uint64_t to = UINT64_MAX;
+  uint64_t around = UINT64_MAX;
+  uint64_t context = 10;
+  bool stack = false;
+  bool color = false;
+};
+
+// An Error when a filter names a thread that is not there, or an event beyond the end.
+Status dump_trace(const Trace& trace, const DumpOptions& options,
+                  const std::function<void(std::string_view)>& sink);
+
+// A trace to stream, of any form; `binary` is the same source when it is a binary one.
+struct OpenedTrace {
+  std::string path;
+  std::unique_ptr<EventSource> source;
+  BinarySource* binary = nullptr;
+};
+Result<OpenedTrace> open_with_remarks(const std::string& path);
+
+void print_validation(const OpenedTrace& opened, const Validation& validation);
+// Exit status.
+int print_stats(const std::string& path);
+
+}  // namespace cleave::cli
