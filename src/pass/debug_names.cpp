@@ -121,10 +121,13 @@ std::string spelled(const DIType* type) {
 
 std::string path_of(const DIFile* file) {
   if (file == nullptr) return {};
-  if (sys::path::is_absolute(file->getFilename()) || file->getDirectory().empty()) return file->getFilename().str();
-  SmallString<128> path(file->getDirectory());
-  sys::path::append(path, file->getFilename());
-  sys::path::remove_dots(path, /*remove_dot_dot=*/false);
+  SmallString<128> path(file->getFilename());
+  if (!sys::path::is_absolute(path) && !file->getDirectory().empty()) {
+    path = file->getDirectory();
+    sys::path::append(path, file->getFilename());
+  }
+  // The compiler finds the library's headers by way of its own folder; a user's folders may be links.
+  sys::path::remove_dots(path, /*remove_dot_dot=*/path.starts_with("/usr/"));
   return path.str().str();
 }
 

@@ -23,7 +23,7 @@ const llvm::DICompositeType* as_array(const llvm::DIType* type);
 // What a pointer or reference points to; null if it is none or points to void.
 const llvm::DIType* pointee(const llvm::DIType* type);
 
-// Whole path of the file, not simplified when the compiler gave an absolute one.
+// Whole path of the file.
 std::string path_of(const llvm::DIFile* file);
 // From a system's own headers: their classes are not what a user means by a unit or a set.
 bool is_system(const llvm::DIFile* file);

@@ -38,7 +38,7 @@ GlobalVariable* constant(Module& module, Constant* contents, StringRef name) {
   return variable;
 }
 
-// Section .llvmbc is known to LLVM as one that is not loaded; the linker joins those of all modules end to end.
+// LLVM knows the section as one that is not loaded; the linker joins those of all modules end to end.
 void embed(Module& module, const Package& package) {
   cleave_package_header header{};
   header.magic = CLEAVE_PACKAGE_MAGIC;
@@ -52,7 +52,7 @@ void embed(Module& module, const Package& package) {
   bytes.insert(bytes.end(), package.bitcode.begin(), package.bitcode.end());
   bytes.resize((bytes.size() + 7) / 8 * 8);
   GlobalVariable* variable = constant(module, ConstantDataArray::get(module.getContext(), bytes), "__cleave_package");
-  variable->setSection(".llvmbc");
+  variable->setSection(CLEAVE_PACKAGE_SECTION);
   appendToCompilerUsed(module, {variable});
 }
 

@@ -4,6 +4,7 @@
 #include <zstd.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -93,14 +94,15 @@ Result<std::vector<uint8_t>> ProgramModule::bitcode() const {
 }
 
 Result<Program> Program::open(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) return Error{path, "cannot be read"};
+  std::error_code failure;
+  std::ifstream stream;
+  if (std::filesystem::is_regular_file(path, failure)) stream.open(path, std::ios::binary);
+  if (!stream.is_open()) return Error{path, "cannot be read"};
   std::vector<uint8_t> file{std::istreambuf_iterator<char>(stream), {}};
-  if (stream.bad()) return Error{path, "cannot be read"};
   if (!is_elf(file)) return Error{path, "not a program; expected an executable built with cleave-cc or cleave-c++"};
   Program program;
   program.path = path;
-  for (Bytes section : sections_named(file, ".llvmbc")) {
+  for (Bytes section : sections_named(file, CLEAVE_PACKAGE_SECTION)) {
     if (Status status = read_packages(section, program.modules); !status.ok()) {
       return Error{path, status.error().message};
     }

@@ -1,0 +1,201 @@
+// What programs record, at every optimisation level, read back by the tables that they carry.
+#include <algorithm>
+#include <map>
+
+#include "pass/build_and_run.h"
+
+namespace cleave {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+std::vector<Recorded> record_c(const std::string& source, const std::string& flags) {
+  Folder folder;
+  folder.write("a.c", source);
+  Output built = folder.run("$CC -Wall -Werror " + flags + " a.c -o a");
+  EXPECT_EQ(built.status, 0) << built.text;
+  return folder.record("a");
+}
+
+std::vector<Recorded> record_cpp(const std::string& source, const std::string& flags) {
+  Folder folder;
+  folder.write("a.cpp", source);
+  Output built = folder.run("$CXX -std=c++20 -Wall -Werror " + flags + " a.cpp -o a");
+  EXPECT_EQ(built.status, 0) << built.text;
+  return folder.record("a");
+}
+
+TEST(Record, AccessesHaveTheNamesOfTheSource) {
+  for (const std::string& level : kLevels) {
+    Lines seen = lines(record_c("struct account { int id; long balance; };\n"
+                                "struct account one; int total; int slots[4]; volatile int position = 2;\n"
+                                "__attribute__((noinline)) void put(struct account *a, long v) { a->balance = v; }\n"
+                                "int main(void) { put(&one, 7); total = 3; slots[position] = 9; return (int)one.balance - 7 + total - 3; }\n",
+                                level),
+                       {"Read", "Write"});
+    for (const char* line : {"Write account::balance 7", "Write total 3", "Read position 2", "Write slots[] 9",
+                             "Read account::balance 7"}) {
+      EXPECT_NE(std::ranges::find(seen, line), seen.end()) << level << ": " << line;
+    }
+  }
+}
+
+TEST(Record, EveryTypeIsSplitIntoItsBytes) {
+  for (const std::string& level : kLevels) {
+    std::vector<Recorded> events = record_cpp(
+        "typedef int four __attribute__((vector_size(16)));\n"
+        "__int128 wide; long double extended; double real; float small; bool flag; char *text; four vector; short half;\n"
+        "int main(int argc, char **) { wide = (__int128)argc << 64 | 5; extended = 1.0L + argc; real = 0.5 * argc; small = 2.0f * argc;\n"
+        " flag = argc > 0; text = nullptr; four v = {argc, 2, 3, argc}; vector = v; half = (short)-argc; }\n",
+        level);
+    auto written = [&](const std::string& name, size_t which) -> Recorded {
+      for (const Recorded& event : events) {
+        if (event.kind == "Write" && event.name == name && which-- == 0) return event;
+      }
+      return {};
+    };
+    EXPECT_EQ(written("wide", 0).value, 5u) << level;
+    EXPECT_EQ(written("wide", 1).value, 1u) << level;
+    EXPECT_EQ(written("wide", 1).address, written("wide", 0).address + 8) << level;
+    EXPECT_EQ(written("extended", 0).value, 0x8000000000000000u) << level;
+    EXPECT_EQ(written("extended", 1).width, 2u) << level;
+    EXPECT_EQ(written("real", 0).value, 0x3fe0000000000000u) << level;
+    EXPECT_EQ(written("small", 0).value, 0x40000000u) << level;
+    EXPECT_EQ(written("flag", 0).value, 1u) << level;
+    EXPECT_EQ(written("flag", 0).width, 1u) << level;
+    EXPECT_EQ(written("half", 0).value, 0xffffu) << level << ": narrow integers are extended with zeros";
+    std::vector<uint64_t> parts;
+    for (const Recorded& event : events) {
+      if (event.kind == "Write" && event.name == "vector[]") parts.push_back(event.value);
+    }
+    EXPECT_EQ(parts.size(), 2u) << level;
+  }
+}
+
+TEST(Record, BranchOutcomesAndSwitchesInOrder) {
+  for (const std::string& level : {"-O0", "-O1"}) {
+    std::vector<Recorded> events = record_c("volatile int x;\nint main(void) { for (volatile int i = 0; i < 40; i = i + 1) { } "
+                                            "switch (x) { case 1: x = 5; break; case 9: x = 6; break; case 12: x = 8; break; "
+                                            "case 77: x = 3; break; default: x = 7; } return 0; }\n",
+                                            level);
+    std::string outcomes;
+    for (const Recorded& event : events) outcomes += event.outcomes;
+    EXPECT_NE(outcomes.find(std::string(40, '1') + "0"), std::string::npos)
+        << level << " " << outcomes;
+    Lines seen = lines(events, {"Switch", "Write"});
+    EXPECT_NE(std::ranges::find(seen, "Switch  0"), seen.end()) << level;
+    EXPECT_NE(std::ranges::find(seen, "Write x 7"), seen.end()) << level;
+  }
+}
+
+TEST(Record, MoreOutcomesThanARecordHoldsAreHandedOver) {
+  std::vector<Recorded> events = record_c("__attribute__((noinline)) int odd(unsigned n) { int c = 0; while (n != 1) { if (n & 1) { n = 3 * n + 1; "
+                                          "__asm__(\"\"); } else { n /= 2; __asm__(\"nop\"); } c++; } return c; }\n"
+                                          "int main(int argc, char **argv) { (void)argv; return odd(27u * (unsigned)argc) == 111 ? 0 : 1; }\n",
+                                          "-O1");
+  size_t outcomes = 0, handed_over = 0;
+  for (const Recorded& event : events) {
+    outcomes += event.outcomes.size();
+    handed_over += event.kind == "branches";
+    EXPECT_LE(event.outcomes.size(), 15u);
+  }
+  EXPECT_GT(outcomes, 222u) << "two branches a step, 111 steps";
+  EXPECT_GT(handed_over, 10u);
+}
+
+TEST(Record, CallsFramesAndResults) {
+  for (const std::string& level : kLevels) {
+    std::vector<Recorded> events = record_c("#include <stdlib.h>\n__attribute__((noinline)) int twice(int x) { return abs(x) + (int)labs(x - 1L); }\n"
+                                            "int (*volatile pointer)(int) = twice;\nint main(void) { return pointer(-3) - 7; }\n",
+                                            level + " -fno-builtin");
+    Lines seen = lines(events, {"Enter", "Exit", "Call"});
+    EXPECT_EQ(seen, (Lines{"Enter main", "Call ", "Enter twice", "Call abs", "Call labs", "Exit ", "Exit "})) << level;
+    std::vector<uint64_t> results;
+    for (const Recorded& event : events) {
+      if (event.kind == "CallResult") results.push_back(event.value);
+    }
+    EXPECT_EQ(results, (std::vector<uint64_t>{3, 4, 7})) << level;
+  }
+}
+
+TEST(Record, AtomicsKeepTheirOrderAndBothValues) {
+  for (const std::string& level : kLevels) {
+    std::vector<Recorded> events = record_cpp(
+        "#include <atomic>\nstruct Server { std::atomic<int> hits{0}; };\nServer server; std::atomic<long> plain{5};\n"
+        "int main() { server.hits.fetch_add(3, std::memory_order_relaxed); long expected = 5;\n"
+        " if (!plain.compare_exchange_strong(expected, 6)) return 1; expected = 9;\n"
+        " if (plain.compare_exchange_strong(expected, 7, std::memory_order_acq_rel, std::memory_order_acquire)) return 2;\n"
+        " plain.store(8, std::memory_order_release); std::atomic_thread_fence(std::memory_order_seq_cst);\n"
+        " return plain.load(std::memory_order_acquire) == 8 ? 0 : 3; }\n",
+        level);
+    std::vector<Recorded> atomics;
+    for (const Recorded& event : events) {
+      if (event.kind == "atomic" || event.kind == "fence") atomics.push_back(event);
+    }
+    ASSERT_EQ(atomics.size(), 6u) << level;
+    auto is = [&](size_t i, uint64_t operation, uint64_t order, uint64_t before, uint64_t after) {
+      EXPECT_EQ(atomics[i].operation, operation) << level << " " << i;
+      EXPECT_EQ(atomics[i].order, order) << level << " " << i;
+      EXPECT_EQ(atomics[i].old_value, before) << level << " " << i;
+      EXPECT_EQ(atomics[i].value, after) << level << " " << i;
+    };
+    is(0, 2, 0, 0, 3);
+    is(1, 2, 5, 5, 6);
+    is(2, 0, 2, 6, 6);  // failed: a load
+    is(3, 1, 3, 8, 8);
+    EXPECT_EQ(atomics[4].kind, "fence");
+    EXPECT_EQ(atomics[4].order, 5u);
+    is(5, 0, 2, 8, 8);
+    EXPECT_EQ(atomics[0].bytes, 4u);
+    EXPECT_EQ(atomics[1].bytes, 8u);
+    if (level != "-O0") EXPECT_EQ(atomics[0].name, "Server::hits") << level;
+  }
+}
+
+TEST(Record, CopiesAndStringsAreRanges) {
+  for (const std::string& level : kLevels) {
+    std::vector<Recorded> events = record_c(
+        "#include <string.h>\n#include <stdio.h>\nchar name[64], other[64]; struct big { char bytes[300]; } left, right;\n"
+        "int main(int argc, char **argv) { (void)argv; strcpy(name, argc ? \"hello\" : \"x\"); left = right; memset(other, argc, 63);\n"
+        " snprintf(other, sizeof other, \"%d\", 1234); return strlen(name) + strcmp(name, other) > 1000; }\n",
+        level + " -fno-builtin-strcmp");
+    auto count = [&](const std::string& kind, const std::string& name, uint64_t bytes) {
+      return std::ranges::count_if(events, [&](const Recorded& e) {
+        return e.kind == kind && e.bytes == bytes && (name.empty() || e.name == name);
+      });
+    };
+    EXPECT_GE(count("range_read", "", 300), 1) << level;
+    EXPECT_GE(count("range_write", "", 300), 1) << level;
+    EXPECT_GE(count("range_write", "", 5), 1) << level << ": 1234 and its end";
+    EXPECT_GE(count("range_read", "", 5), 1) << level << ": strcmp, as far as the shorter";
+  }
+}
+
+TEST(Record, WhatNobodyElseCanSeeIsLeftOut) {
+  for (const std::string& level : kLevels) {
+    Lines seen = lines(record_c("static const int table[4] = {1, 2, 3, 4}; int seen;\n__attribute__((noinline)) void take(int *p) { *p += 1; }\n"
+                                "int main(int argc, char **argv) { (void)argv; int local[4] = {argc, 2, 3, 4}; volatile int mine = table[argc & 3] + local[argc & 3];\n"
+                                " int shown = mine; take(&shown); seen = shown; return 0; }\n",
+                                level),
+                       {"Read", "Write"});
+    for (const std::string& line : seen) {
+      for (const char* hidden : {"table", "local", "mine"}) EXPECT_EQ(line.find(hidden), std::string::npos) << level << line;
+    }
+    EXPECT_NE(std::ranges::find(seen, "Write seen 5"), seen.end()) << level;
+  }
+}
+
+TEST(Record, VtablesAreLeftOutOfOptimisedCode) {
+  std::vector<Recorded> events = record_cpp(
+      "struct Shape { virtual int area() { return 1; } virtual ~Shape() = default; int side = 3; };\n"
+      "struct Square : Shape { int area() override { return side * side; } };\n"
+      "__attribute__((noinline)) int measure(Shape *s) { return s->area(); }\n"
+      "int main() { Shape *s = new Square; int a = measure(s); delete s; return a - 9; }\n",
+      "-O2");
+  for (const Recorded& event : events) {
+    if (event.kind == "Read" || event.kind == "Write") EXPECT_EQ(event.name, "Shape::side");
+  }
+}
+
+}  // namespace
+}  // namespace cleave
