@@ -22,6 +22,10 @@ demo: build
 test: build
 	@cd $(BUILD) && ctest --output-on-failure -j2
 
+tables: build
+	@cmake --build $(BUILD) --target programs programs_cleave
+	@scripts/tables/make_tables.py $(BUILD)
+
 bench: build
 	@scripts/bench $(BUILD)
 

@@ -5,12 +5,12 @@
 #define PROGRAMS_RACY_H
 
 #ifdef RAW
-#define RACY(type) volatile type
+#define RACY(type) volatile __typeof__(type)
 #define LOAD(variable) (variable)
 #define STORE(variable, value) ((variable) = (value))
 #else
 #include <stdatomic.h>
-#define RACY(type) _Atomic type
+#define RACY(type) _Atomic(type)
 #define LOAD(variable) atomic_load_explicit(&(variable), memory_order_relaxed)
 #define STORE(variable, value) atomic_store_explicit(&(variable), (value), memory_order_relaxed)
 #endif

@@ -4,9 +4,11 @@
   run.py schema   ROOT             the expect.toml files say what they must, and nothing else
   run.py native   ROOT BUILD       every program ends with 0 or 1 under a few seeds, every twin with 0
   run.py tsan     ROOT BUILD       every program that says tsan_clean gives no report, nor does its twin
+  run.py cleave   ROOT BUILD       every program built by cleave-c++ runs as the native one does
+  run.py check    ROOT BUILD       the findings of an engine are those of expect.toml; also predict, static, hunt
   run.py symptoms ROOT BUILD       every bug shows natively, with noise at the locks; twins stay right (not in make test)
 
---only GLOB picks programs (SET/NAME). Failures are printed one a line; exit status 1 if there are any.
+An engine that has not landed is skipped (exit status 77). --only GLOB picks programs (SET/NAME). Failures are printed one a line; exit status 1 if there are any.
 """
 import argparse
 import fnmatch
@@ -16,6 +18,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import engines
+import expectations
 import suite
 
 SEEDS = (1, 2, 3)
@@ -62,6 +66,14 @@ def tsan_failures(program, folder):
             yield f"{build}: ThreadSanitizer build ends with {status}: {report}"
 
 
+def cleave_failures(program, folder):
+    for build in program.builds:
+        arguments = [*program.expect.get("args", []), "--seed", "1"]
+        status, output = run(folder / "cleave" / build, arguments)
+        if status not in allowed(program, build):
+            yield f"{build}: built by Cleave it ends with {status}: {output.strip()[-300:]}"
+
+
 def symptom_failures(program, folder):
     if not program.bug or program.expect.get("symptom_shows") == "under control":
         return
@@ -78,12 +90,20 @@ def symptom_failures(program, folder):
             yield f"{program.id}_ok {' '.join(arguments)}: exit status {status}: {output.strip()}"
 
 
-MODES = {"native": native_failures, "tsan": tsan_failures, "symptoms": symptom_failures}
+MODES = {"native": native_failures, "tsan": tsan_failures, "cleave": cleave_failures, "symptoms": symptom_failures}
+
+
+def engine_mode(engine, options):
+    cleave = engines.Cleave(options.build)
+    if not cleave.has(engine):
+        print(f"{engine}: not yet")
+        sys.exit(77)
+    return lambda program: expectations.problems(cleave, program, engine)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("mode", choices=["schema", *MODES])
+    parser.add_argument("mode", choices=["schema", *MODES, *suite.ENGINES])
     parser.add_argument("root")
     parser.add_argument("build", nargs="?", default="build")
     parser.add_argument("--only", default="*")
@@ -97,8 +117,12 @@ def main():
     failures = []
     if options.mode != "schema":
         folder = Path(options.build).resolve() / "programs"
+        if options.mode in suite.ENGINES:
+            work = engine_mode(options.mode, options)
+        else:
+            work = lambda program: list(MODES[options.mode](program, folder))
         with ThreadPoolExecutor(options.jobs) as pool:
-            for found in pool.map(lambda program: list(MODES[options.mode](program, folder)), programs):
+            for found in pool.map(work, programs):
                 failures += found
     for failure in failures:
         print(failure)

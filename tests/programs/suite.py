@@ -80,8 +80,10 @@ def problems_of_engine(engine, table):
             yield from problems_of_finding(engine, finding, f"[{engine}] {which} {number}")
     for run in table.get("runs", []):
         for key in run:
-            if key != "args" and key not in STAGES:
+            if key not in ("args", "must") and key not in STAGES:
                 yield f"[{engine}] runs: unknown key {key}"
+        for number, finding in enumerate(run.get("must", []), 1):
+            yield from problems_of_finding(engine, finding, f"[{engine}] runs must {number}")
 
 
 def problems_of(program):

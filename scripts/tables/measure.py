@@ -1,0 +1,134 @@
+"""Our figures for the papers' tables: every number comes from a findings file or a trace of this run."""
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "programs"))
+import engines  # noqa: E402
+
+NOT_YET = "not yet"
+MARATHON_SEEDS = 10
+
+
+def timed(function, *arguments):
+    start = time.monotonic()
+    result = function(*arguments)
+    return result, time.monotonic() - start
+
+
+class Measure:
+    def __init__(self, build):
+        self.cleave = engines.Cleave(build)
+        self.native = Path(build).resolve() / "programs" / "native"
+        self.folder = tempfile.TemporaryDirectory()
+        self.errors = []
+
+    def trace(self, binary, arguments, schedule="serial", seed=1):
+        """The path of a recorded run, or None."""
+        if not self.cleave.has("record"):
+            return None
+        path = Path(self.folder.name) / f"{binary.replace('/', '-')}-{schedule}-{seed}.cleave"
+        error = self.cleave.record(binary, arguments, path, schedule, seed)
+        if error:
+            self.errors.append(error)
+            return None
+        return path
+
+    def findings(self, verb, *arguments):
+        """A findings file, or None (the verb is missing, or failed: the table says not yet, the errors say why)."""
+        if not self.cleave.has(verb):
+            return None
+        result = self.cleave.findings(verb, *arguments)
+        if isinstance(result, str):
+            self.errors.append(f"{result} ({' '.join(map(str, arguments[-1:]))})")
+            return None
+        return result
+
+    def text_trace(self, trace):
+        """The lines of the text trace, or None."""
+        if trace is None or not self.cleave.has("trace"):
+            return None
+        out = Path(self.folder.name) / "trace.txt"
+        out.unlink(missing_ok=True)
+        status, _ = self.cleave.run("trace", "export", trace, "-o", out)
+        if status != 0 or not out.exists():
+            import subprocess
+            done = subprocess.run([self.cleave.tool, "trace", "export", trace], capture_output=True, timeout=300)
+            if done.returncode != 0:
+                return None
+            return done.stdout.decode(errors="replace").splitlines()
+        return out.read_text(errors="replace").splitlines()
+
+    def shape(self, trace):
+        """Threads, shared variables, events and units of a trace, counted in its text form."""
+        lines = self.text_trace(trace)
+        if lines is None:
+            return {}
+        threads, users, events, units = set(), {}, 0, 0
+        for line in lines:
+            words = line.split("#")[0].split()
+            if len(words) < 2 or words[0] == "init":
+                continue
+            events += 1
+            threads.add(words[0])
+            units += words[1] == "begin"
+            if words[1] in ("read", "write", "update"):
+                users.setdefault(words[2], set()).add(words[0])
+        shared = sum(len(threads_of) > 1 for threads_of in users.values())
+        return {"threads": len(threads), "svars": shared, "events": events, "regions": units}
+
+    def predict(self, binary, arguments, replay=False):
+        """(findings, stage name → stage, shape of the trace, seconds); empty where there is nothing yet."""
+        trace = self.trace(binary, arguments)
+        if trace is None:
+            return None, {}, {}, None
+        options = [] if replay else ["--no-replay"]
+        (result, seconds) = timed(self.findings, "predict", *options, "--all", trace)
+        stages = {stage["name"]: stage for stage in result["stages"]} if result else {}
+        return result, stages, self.shape(trace), seconds if result else None
+
+    def check(self, binary, arguments, seeds=MARATHON_SEEDS, schedule="random"):
+        """Unique cycles over some random schedules: size → count, and the largest graph and depth."""
+        if not self.cleave.has("check"):
+            return None
+        cycles, graph, depth = {}, 0, 0
+        for seed in range(1, seeds + 1):
+            trace = self.trace(binary, arguments, schedule, seed)
+            result = self.findings("check", trace) if trace else None
+            if result is None:
+                return None
+            for finding in result["findings"]:
+                cycles[finding["id"]] = finding.get("size", 0)
+            for stage in result["stages"]:
+                graph, depth = max(graph, stage.get("most_live", 0)), max(depth, stage.get("deepest", 0))
+        sizes = {}
+        for size in cycles.values():
+            sizes[size] = sizes.get(size, 0) + 1
+        return {"sizes": sizes, "graph": graph, "depth": depth}
+
+    def slowdown(self, binary, arguments):
+        """(live, post-mortem): wall time of check -- PROG, and of record, over the native program's; best of three."""
+        import subprocess
+        native = self.native / binary
+
+        def best(command):
+            times = []
+            for _ in range(3):
+                start = time.monotonic()
+                try:
+                    subprocess.run(command, capture_output=True, timeout=120)
+                except (subprocess.TimeoutExpired, FileNotFoundError):
+                    return None
+                times.append(time.monotonic() - start)
+            return min(times)
+
+        instrumented = self.cleave.programs / binary
+        plain = best([native, *arguments])
+        trace = Path(self.folder.name) / "slow.cleave"
+        recorded = best([self.cleave.tool, "record", "-o", trace, "--", instrumented, *arguments])
+        live = best([self.cleave.tool, "check", "--quiet", "--", instrumented, *arguments])
+        if not plain or not self.cleave.has("record"):
+            return None, None
+        return (live / plain if live and self.cleave.has("check") else None), (recorded / plain if recorded else None)

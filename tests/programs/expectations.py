@@ -1,0 +1,142 @@
+"""What each engine is asked about a program of the suite, and the sentences for what is not as expected."""
+import tempfile
+from pathlib import Path
+
+from engines import RANDOM_SEEDS, describe, missing, present, stage_counts
+
+# What `predict` is held to: the highest verdict that its landed stages can give, and the stages whose counts are
+# compared. Raised as stages land, never lowered.
+PREDICT_LEVEL = "candidate"
+PREDICT_STAGES = ("patterns", "order", "locks", "filter", "exact")
+
+
+def engine_options(table):
+    return [option for key in ("units", "sets") if key in table for option in (f"--{key}", table[key])]
+
+
+def predict_run(cleave, program, build, arguments, folder, replay):
+    trace = Path(folder) / "serial.cleave"
+    error = cleave.record(build, arguments, trace, "serial")
+    if error:
+        return error
+    table = program.expect["predict"]
+    options = [] if replay else ["--no-replay"]
+    return cleave.findings("predict", *options, *engine_options(table), trace)
+
+
+def weaker(expectations, verdict):
+    """Without replay nothing is witnessed: ask for the finding, at most at this verdict."""
+    order = ("infeasible", "candidate", "feasible", "witnessed", "confirmed")
+    return [{**expected, "verdict": min(expected.get("verdict", "candidate"), verdict, key=order.index)}
+            for expected in expectations]
+
+
+def predict_problems(cleave, program):
+    table = program.expect["predict"]
+    level = PREDICT_LEVEL
+    runs = table.get("runs", [{"args": program.expect.get("args", [])}])
+    with tempfile.TemporaryDirectory() as folder:
+        results = []
+        for run in runs:
+            result = predict_run(cleave, program, program.id, run["args"], folder, level == "confirmed")
+            if isinstance(result, str):
+                yield result
+                return
+            results.append(result)
+            counts = stage_counts(result)
+            for stage in PREDICT_STAGES:
+                if stage in run and counts.get(stage) != run[stage]:
+                    yield f"predict {' '.join(run['args'])}: stage {stage} has {counts.get(stage)} triples, not {run[stage]}"
+            for expected in missing(weaker(run.get("must", []), level), [result]):
+                yield f"predict {' '.join(run['args'])}: not found: {describe(expected)}"
+        for expected in missing(weaker(table.get("must", []), level), results):
+            yield f"predict: not found: {describe(expected)}"
+        if level != "candidate":
+            for expected in present(table.get("must_not", []), results):
+                yield f"predict: found, but must not be: {describe(expected)}"
+        if not program.bug or level == "candidate":
+            return
+        twin = predict_run(cleave, program, program.id + "_ok", runs[0]["args"], folder, level == "confirmed")
+        if isinstance(twin, str):
+            yield twin
+            return
+        for expected in present(weaker(table.get("must", []), "feasible"), [twin]):
+            yield f"predict, repaired twin: found, but must not be: {describe(expected)}"
+
+
+def check_runs(cleave, program, build, folder, seeds):
+    """Findings of runs under different random schedules, one after the other."""
+    table = program.expect["check"]
+    arguments = table.get("args", program.expect.get("args", []))
+    for seed in range(1, seeds + 1):
+        trace = Path(folder) / f"{seed}.cleave"
+        error = cleave.record(build, arguments, trace, "random", seed)
+        yield error or cleave.findings("check", *engine_options(table), trace)
+
+
+def check_problems(cleave, program):
+    table = program.expect["check"]
+    with tempfile.TemporaryDirectory() as folder:
+        results = []
+        wanted = table.get("must", [])
+        for result in check_runs(cleave, program, program.id, folder, RANDOM_SEEDS if wanted else 5):
+            if isinstance(result, str):
+                yield result
+                return
+            results.append(result)
+            if wanted and not missing(wanted, results):
+                break
+        for expected in missing(wanted, results):
+            yield f"check: not seen in {len(results)} random schedules: {describe(expected)}"
+        for expected in present(table.get("must_not", []), results):
+            yield f"check: found, but must not be: {describe(expected)}"
+        if not program.bug:
+            return
+        for result in check_runs(cleave, program, program.id + "_ok", folder, 5):
+            if isinstance(result, str):
+                yield result
+                return
+            for expected in present(wanted, [result]):
+                yield f"check, repaired twin: found, but must not be: {describe(expected)}"
+
+
+def static_problems(cleave, program):
+    table = program.expect["static"]
+    for build in program.builds:
+        result = cleave.findings("static", *engine_options(table), cleave.programs / build)
+        if isinstance(result, str):
+            yield result
+            continue
+        twin = build.endswith("_ok")
+        for expected in [] if twin else missing(table.get("must", []), [result]):
+            yield f"static: not found: {describe(expected)}"
+        for expected in present(table.get("must", []) if twin else table.get("must_not", []), [result]):
+            yield f"static{', repaired twin' if twin else ''}: found, but must not be: {describe(expected)}"
+
+
+def hunt_problems(cleave, program):
+    table = program.expect["hunt"]
+    arguments = table.get("args", program.expect.get("args", []))
+    for build in program.builds:
+        result = cleave.findings("hunt", *engine_options(table), "--", cleave.programs / build, *arguments)
+        if isinstance(result, str):
+            yield result
+            continue
+        twin = build.endswith("_ok")
+        for expected in [] if twin else missing(table.get("must", []), [result]):
+            yield f"hunt: not found: {describe(expected)}"
+        for expected in present(table.get("must", []) if twin else table.get("must_not", []), [result]):
+            yield f"hunt{', repaired twin' if twin else ''}: found, but must not be: {describe(expected)}"
+
+
+PROBLEMS = {"check": check_problems, "predict": predict_problems, "static": static_problems, "hunt": hunt_problems}
+
+
+def problems(cleave, program, engine):
+    """What is not as expect.toml says. A table marked not_yet must still fail: a met expectation loses its mark."""
+    if engine not in program.expect:
+        return []
+    found = [f"{program.id}: {problem}" for problem in PROBLEMS[engine](cleave, program)]
+    if "not_yet" not in program.expect[engine]:
+        return found
+    return [] if found else [f"{program.id}: [{engine}] is marked not_yet, but all is as expected: remove the mark"]
