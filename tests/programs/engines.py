@@ -107,6 +107,9 @@ def matches(expected, finding):
         return False
     if "pattern" in expected and finding.get("pattern") != expected["pattern"]:
         return False
+    for stage, mark in expected.get("stages", {}).items():
+        if finding.get("stages", {}).get(stage) != mark:
+            return False
     if "size" in expected and finding.get("size") != expected["size"]:
         return False
     verdicts = suite.VERDICTS

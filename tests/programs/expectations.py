@@ -20,12 +20,17 @@ def predict_run(cleave, program, build, arguments, folder, replay):
     if error:
         return error
     table = program.expect["predict"]
-    options = [] if replay else ["--no-replay"]
+    options = ["--all"] if PREDICT_LEVEL == "candidate" else []
+    if not replay:
+        options.append("--no-replay")
     return cleave.findings("predict", *options, *engine_options(table), trace)
 
 
 def weaker(expectations, verdict):
-    """Without replay nothing is witnessed: ask for the finding, at most at this verdict."""
+    """Ask for no more than this verdict. Without the symbolic stage: for what the locks leave, whatever the filter says,
+    since it rightly drops what it cannot judge without the program's data."""
+    if verdict == "candidate":
+        return [{**expected, "verdict": "infeasible", "stages": {"locks": "kept"}} for expected in expectations]
     order = ("infeasible", "candidate", "feasible", "witnessed", "confirmed")
     return [{**expected, "verdict": min(expected.get("verdict", "candidate"), verdict, key=order.index)}
             for expected in expectations]
