@@ -362,8 +362,13 @@ void Walker::continue_outside() {
 }
 
 void Walker::returned(Lanes value) {
-  const ScriptSlot* slot = script_.peek();
-  if (slot != nullptr && slot->is(SlotKind::Exit)) pop();
+  // The ends of units and the exit stand before the return.
+  for (const ScriptSlot* slot = next_place(); slot != nullptr; slot = next_place()) {
+    if (!(slot->is(SlotKind::Exit) || slot->is(SlotKind::UnitEnd)) || !in_current_function(*slot->segment)) break;
+    bool left = slot->is(SlotKind::Exit);
+    pop();
+    if (left) break;
+  }
   frames_.pop_back();
   if (frames_.empty() || top().outside) return;  // back to code that has no bitcode
   finish_call(*top().call, std::move(value));
