@@ -5,6 +5,7 @@
 #include <chrono>
 #include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "solve/feasibility.h"
 #include "symbolic/walk.h"
@@ -27,6 +28,13 @@ struct Lifted {
   WalkReport walk;
 };
 
+// The binary that was recorded, from what the runtime wrote about its process; empty if it did not say.
+std::string binary_of(const TraceFile& file) {
+  auto process = nlohmann::json::parse(file.text(CLEAVE_CHUNK_PROCESS), nullptr, /*allow_exceptions=*/false);
+  if (!process.is_object() || !process.contains("program") || !process["program"].is_string()) return "";
+  return process["program"].get<std::string>();
+}
+
 Result<Lifted> lift(const std::string& path, const Trace& trace, const SymbolicStageOptions& options) {
   std::ifstream file(path, std::ios::binary);
   std::string head(64, '\0');
@@ -38,7 +46,7 @@ Result<Lifted> lift(const std::string& path, const Trace& trace, const SymbolicS
     if (!recorded) return recorded.error();
     lifted.recorded = std::make_unique<RecordedTrace>(std::move(recorded).value());
     if (!lifted.recorded->origins.empty()) {
-      const std::string& program = options.program.empty() ? lifted.recorded->trace.program() : options.program;
+      std::string program = options.program.empty() ? binary_of(*lifted.recorded->file) : options.program;
       Result<SymbolicTrace> walked = walk_recorded_paths(*lifted.recorded, program, &lifted.walk);
       if (!walked) return walked.error();
       lifted.symbolic = std::make_unique<SymbolicTrace>(std::move(walked).value());

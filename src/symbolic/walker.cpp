@@ -272,7 +272,11 @@ void Walker::call(CallBase& call) {
     return finish_call(call, std::move(value));
   }
   Function* callee = dyn_cast<Function>(call.getCalledOperand()->stripPointerCasts());
-  if (callee != nullptr && callee->getName().starts_with("__cleave_mark")) return finish_call(call, {});
+  if (callee != nullptr && callee->getName().starts_with("__cleave_mark")) {
+    const ScriptSlot* mark = next_place();
+    if (mark != nullptr && (mark->is(SlotKind::UnitBegin) || mark->is(SlotKind::UnitEnd))) pop();
+    return finish_call(call, {});
+  }
   Function* body = nullptr;
   if (callee != nullptr) {
     body = callee->isDeclaration()
@@ -285,9 +289,11 @@ void Walker::call(CallBase& call) {
   top().call = &call;
   if (callee != nullptr && body != nullptr) {
     // Of an inline function the linker keeps one copy: the records say whose.
-    const ScriptSlot* slot = script_.peek();
-    if (slot != nullptr && slot->is(SlotKind::Call)) pop();
-    slot = next_place();
+    const ScriptSlot* slot = next_place();
+    if (slot != nullptr && slot->is(SlotKind::Call)) {
+      pop();
+      slot = next_place();
+    }
     if (slot != nullptr && slot->place() != nullptr && !body->hasLocalLinkage()) {
       Function* other = context_.bitcode.function(slot->place()->module->identity, body->getName().str());
       if (other != nullptr && function_at(*slot->place()) == other) body = other;
