@@ -21,6 +21,7 @@ constexpr size_t kMostSteps = 200'000;
 struct Judge::State {
   const Trace& trace;
   std::vector<UnitSpan> units;
+  std::vector<std::vector<size_t>> of_thread;  // indexes into units
   JudgeOptions options;
   MemoryIndex memory;
   // Of the last triple's level; triples of one level in a row cost no rebuilding.
@@ -32,25 +33,22 @@ struct Judge::State {
     std::sort(units.begin(), units.end(), [](const UnitSpan& a, const UnitSpan& b) {
       return a.first != b.first ? a.first < b.first : a.last > b.last;
     });
+    of_thread.resize(trace.threads().size());
+    for (size_t i = 0; i < units.size(); ++i) of_thread[raw(units[i].thread)].push_back(i);
   }
 
-  // Name of the smallest unit around both accesses of the triple.
+  // Name of the smallest unit around both accesses of the triple: the last of the thread that begins before
+  // the first and has not ended at the second. Walks back over the thread's own units only, as far as the
+  // enclosing one.
   UnitNameId level_of(const EventTriple& triple) const {
-    const UnitSpan* smallest = nullptr;
-    const ThreadId thread = trace.event(triple.first).thread;
-    auto end = std::upper_bound(units.begin(), units.end(), triple.first,
-                                [](EventIndex index, const UnitSpan& unit) { return index < unit.first; });
-    // Backwards from the last unit that starts before the triple; nested units start later than those around
-    // them.
-    while (end != units.begin()) {
-      const UnitSpan& unit = *--end;
-      if (unit.thread != thread) continue;
-      if (unit.last >= triple.second) {
-        smallest = &unit;
-        break;
-      }
+    const auto& own = of_thread[raw(trace.event(triple.first).thread)];
+    auto it = std::upper_bound(own.begin(), own.end(), triple.first,
+                               [&](EventIndex index, size_t unit) { return index < units[unit].first; });
+    while (it != own.begin()) {
+      const UnitSpan& unit = units[*--it];
+      if (unit.last >= triple.second) return unit.name;
     }
-    return smallest == nullptr ? kNone<UnitNameId> : smallest->name;
+    return kNone<UnitNameId>;
   }
 
   // Nothing is wrong with the question, or why it cannot be judged.

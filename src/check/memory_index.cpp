@@ -1,10 +1,13 @@
 #include "check/memory_index.h"
 
+#include <algorithm>
+
 namespace cleave::check {
 
 MemoryIndex::MemoryIndex(const Trace& trace)
     : trace_(trace),
       begin_(trace.variables().size() + 1, 0),
+      by_thread_(trace.threads().size()),
       explained_(trace.variables().size(), true),
       shared_(trace.variables().size(), false) {
   for (const VariableInfo& variable : trace.variables()) initial_.push_back(variable.initial);
@@ -25,6 +28,7 @@ MemoryIndex::MemoryIndex(const Trace& trace)
     const bool first = next[variable] == begin_[variable];
     if (!first && trace.event(accesses_[begin_[variable]]).thread != event.thread) several[variable] = true;
     accesses_[next[variable]++] = index;
+    by_thread_[raw(event.thread)].push_back(index);
     if (reads(event.kind)) {
       const uint64_t value = value_read(index);
       // What a location held before the run is often known only from the first read of it.
@@ -38,6 +42,12 @@ MemoryIndex::MemoryIndex(const Trace& trace)
   }
   final_ = std::move(memory);
   for (size_t v = 0; v < shared_.size(); ++v) shared_[v] = written[v] && several[v];
+}
+
+std::span<const EventIndex> MemoryIndex::accesses(ThreadId thread, EventIndex first, EventIndex last) const {
+  const auto& own = by_thread_[raw(thread)];
+  const auto begin = std::lower_bound(own.begin(), own.end(), first);
+  return {begin, std::upper_bound(begin, own.end(), last)};
 }
 
 uint64_t MemoryIndex::value_read(EventIndex read) const {

@@ -29,6 +29,8 @@ class MemoryIndex {
     return std::span(accesses_).subspan(begin_[raw(variable)],
                                         begin_[raw(variable) + 1] - begin_[raw(variable)]);
   }
+  // Accesses of a thread between two positions, both included, in trace order.
+  std::span<const EventIndex> accesses(ThreadId thread, EventIndex first, EventIndex last) const;
   const Values& values_of(VariableId variable) const;
   uint64_t initial(VariableId variable) const { return initial_[raw(variable)]; }
   uint64_t final(VariableId variable) const { return final_[raw(variable)]; }
@@ -43,6 +45,7 @@ class MemoryIndex {
   const Trace& trace_;
   std::vector<uint64_t> begin_;  // offsets into accesses_, by variable
   std::vector<EventIndex> accesses_;
+  std::vector<std::vector<EventIndex>> by_thread_;
   std::vector<uint64_t> initial_, final_;
   std::vector<bool> explained_, shared_;
   mutable std::unordered_map<uint32_t, std::unique_ptr<Values>> values_;

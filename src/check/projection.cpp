@@ -34,9 +34,9 @@ class Projector {
     reached[raw(start)] = true;
     for (size_t next = 0; next < blocks_.size(); ++next) {
       const Block& block = case_.blocks.block(blocks_[next]);
-      for (uint64_t i = raw(block.first); i <= raw(block.last); ++i) {
-        const Event& event = case_.trace.event(EventIndex{i});
-        if (event.thread != block.thread || !is_access(event.kind) || !counts(event.variable())) continue;
+      for (EventIndex index : case_.memory.accesses(block.thread, block.first, block.last)) {
+        const Event& event = case_.trace.event(index);
+        if (!counts(event.variable())) continue;
         if (!locations_.try_emplace(event.variable(), static_cast<uint32_t>(locations_.size())).second)
           continue;
         for (EventIndex access : case_.memory.accesses(event.variable())) {
@@ -71,10 +71,8 @@ class Projector {
     step.touches_begin = static_cast<uint32_t>(out_.touches.size());
     std::map<uint32_t, std::pair<Touch, uint64_t>>
         touched;  // by location, with what the unit itself sees there now
-    for (uint64_t i = raw(block.first); i <= raw(block.last); ++i) {
-      const EventIndex index{i};
+    for (EventIndex index : case_.memory.accesses(block.thread, block.first, block.last)) {
       const Event& event = case_.trace.event(index);
-      if (event.thread != block.thread || !is_access(event.kind)) continue;
       auto location = locations_.find(event.variable());
       if (location == locations_.end()) continue;
       auto [it, fresh] = touched.try_emplace(location->second, Touch{location->second}, 0);

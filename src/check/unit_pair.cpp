@@ -52,10 +52,8 @@ class UnitPair {
     Effects effects;
     std::map<VariableId, uint64_t> seen;  // by the unit itself
     const Block& block = case_.blocks.block(id);
-    for (uint64_t i = raw(block.first); i <= raw(block.last); ++i) {
-      const EventIndex index{i};
+    for (EventIndex index : case_.memory.accesses(block.thread, block.first, block.last)) {
       const Event& event = case_.trace.event(index);
-      if (event.thread != block.thread || !is_access(event.kind)) continue;
       auto [it, fresh] = effects.try_emplace(event.variable());
       if (reads(event.kind)) {
         const uint64_t value = case_.memory.value_read(index);

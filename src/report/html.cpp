@@ -155,12 +155,11 @@ class Page {
     out_ += "<details open><summary>where</summary>\n";
     size_t number = 0;
     for (const AccessReport& access : finding.accesses) {
-      out_ += fmt::format("<p class=\"place\">{} {} <strong>{}</strong> {}{}{}</p>\n", ++number,
-                          word_of(access.role), escape(access.thread), escape(place(access)),
-                          access.function.empty() ? "" : " in <code>" + escape(access.function) + "</code>",
-                          access.locks.empty()
-                              ? " <span class=\"soft\">holding no lock</span>"
-                              : escape(fmt::format(" holding {}", fmt::join(access.locks, ", "))));
+      out_ += fmt::format(
+          "<p class=\"place\">{} {} <strong>{}</strong> {}{}{}</p>\n", ++number, word_of(access.role),
+          escape(access.thread), escape(place(access)),
+          access.function.empty() ? "" : " in <code>" + escape(access.function) + "</code>",
+          access.locks.empty() ? "" : escape(fmt::format(" holding {}", fmt::join(access.locks, ", "))));
       source_lines(access);
       for (size_t frame = 1; frame < access.stack.size(); ++frame) {
         out_ += fmt::format("<div class=\"soft mono\">called from {}</div>\n", escape(access.stack[frame]));
