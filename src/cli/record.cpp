@@ -26,6 +26,7 @@ struct RecordOptions {
   uint64_t pct_points = 0;
   unsigned time_limit = 0;
   bool spurious = false;
+  bool first_failure = false;
   bool quiet = false;
 };
 
@@ -100,7 +101,9 @@ int record_many(exec::RunRequest request, const RecordOptions& options) {
   std::set<std::string> failures;
   unsigned failing = 0;
   int status = 0;
-  for (unsigned number = 0; number < options.runs; ++number) {
+  unsigned done = 0;
+  for (unsigned number = 0; number < options.runs && !(options.first_failure && failing > 0); ++number) {
+    ++done;
     request.seed = options.seed + number;
     Result<exec::RunOutcome> result = exec::run(request);
     if (!result) return usage_error(result.error());
@@ -124,7 +127,7 @@ int record_many(exec::RunRequest request, const RecordOptions& options) {
     fmt::print("  again with: cleave replay {}\n", path);
   }
   if (!options.quiet)
-    fmt::print(stderr, "{} of {} runs failed{}\n", failing, options.runs,
+    fmt::print(stderr, "{} of {} runs failed{}\n", failing, done,
                serialised(request.policy) ? fmt::format(", {} different interleavings", interleavings.size()) : "");
   return status;
 }
@@ -169,6 +172,7 @@ void add_record_verb(CLI::App& app, Context& context) {
   verb->add_option("--runs", options->runs, "run so many times, one line each; failing runs leave a witness")
       ->check(CLI::Range(1u, 1000000u))
       ->capture_default_str();
+  verb->add_flag("--first-failure", options->first_failure, "with --runs: stop at the first run that fails");
   verb->add_option("--pct-depth", options->pct_depth, "pct: priorities change at one place less than this")
       ->check(CLI::Range(1u, 1000u))
       ->capture_default_str();

@@ -109,7 +109,7 @@ LaunchRequest launch_request(const RunRequest& request, const std::string& trace
   if (!request.inputs.empty()) launch.environment["CLEAVE_INPUTS"] = inputs_text(request.inputs);
   launch.time_limit = request.time_limit;
   launch.quiet = request.quiet;
-  launch.fixed_addresses = serialised(request.policy);
+  launch.fixed_addresses = serialised(request.policy) && !request.random_addresses;
   return launch;
 }
 
@@ -143,6 +143,11 @@ void take_control(const RunRequest& request, const ControlFile& file, const std:
   } else if (header.end == CLEAVE_END_LIVELOCK || (outcome.end == RunEnd::TimeLimit && header.spinning)) {
     outcome.end = RunEnd::Livelock;
     outcome.text = explain_waits(file, tables, &lost);
+  } else if (header.end == CLEAVE_END_DIVERGED && header.divergence == CLEAVE_DIVERGED_LONGER &&
+             request.schedule->stopped != Stopped::ByItself) {
+    // The recording was stopped here; so is its replay.
+    outcome.end = request.schedule->stopped == Stopped::Livelock ? RunEnd::Livelock : RunEnd::TimeLimit;
+    outcome.text = explain_waits(file, tables, &lost);
   } else if (header.end == CLEAVE_END_DIVERGED) {
     outcome.end = RunEnd::Diverged;
     outcome.text = explain_divergence(file, tables, *request.schedule);
@@ -152,6 +157,8 @@ void take_control(const RunRequest& request, const ControlFile& file, const std:
                                outcome.schedule.points(), request.schedule->points() - outcome.schedule.points(),
                                outcome.exit_status);
   }
+  if (outcome.end == RunEnd::Livelock) outcome.schedule.stopped = Stopped::Livelock;
+  if (outcome.end == RunEnd::TimeLimit) outcome.schedule.stopped = Stopped::TimeLimit;
   if (request.policy == Policy::Plan) {
     outcome.plan.total = request.plan->milestones.size();
     outcome.plan.reached = header.plan_reached;

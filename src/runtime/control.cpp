@@ -43,6 +43,7 @@ void start_control() {
   if (path == nullptr || *path == 0) return;
   if (!attach_control_file(path)) return;
   state.controlled = true;
+  state.one_at_a_time = control.file->policy != CLEAVE_POLICY_NOISE;
   control.random = control.file->seed;
   control.planning = control.file->policy == CLEAVE_POLICY_PLAN;
   control.replaying = control.file->policy == CLEAVE_POLICY_REPLAY;
@@ -149,7 +150,7 @@ void control_point(Point what) {
 void stop_control_in_child() {
   if (control.file == nullptr) return;
   control.on = control.noise = control.replaying = control.planning = false;
-  state.controlled = false;
+  state.controlled = state.one_at_a_time = false;
   controlled = nullptr;
   control.lock.reset();
   if (control.policy != nullptr) real = original;

@@ -41,6 +41,7 @@ struct ControlThread {
   uint32_t index = 0, parent = 0, ordinal = 0, children = 0;
   uint32_t request = CLEAVE_NO_PLACE;  // same path in the request's tree
   std::atomic<int> tid{0};
+  uint64_t turn = 0, recorded_turn = 0;  // number of its newest turn, and of the one that its trace knows of
   pthread_t handle{};
   bool handle_known = false, cancelled = false;
   uint32_t exit_rounds = 0;
@@ -92,12 +93,13 @@ struct PolicyFunctions {
 };
 
 struct Control {
-  bool on = false;  // one at a time
+  bool on = false;
   bool noise = false;
   bool replaying = false, planning = false;
   bool watching = false;  // replay: milestones are told to a debugger
   SpinLock lock;
   std::atomic<ControlThread*> holder{nullptr};
+  uint64_t turns = 0;  // handed out so far
   const PolicyFunctions* policy = nullptr;
   cleave_control_header* file = nullptr;
   uint64_t random = 0;
@@ -164,6 +166,7 @@ void control_range(const cleave_segment* segment);
 void control_atomic_begin(const cleave_segment* segment);
 void control_atomic_end(uint64_t old_value, uint64_t new_value);
 void control_thread_begins();                         // the thread has its number; waits for its first turn
+void control_main_begins();                           // the main thread has it from the start
 void control_point(Point what);                       // before a synchronization operation takes its ticket
 void stop_control_in_child();
 void absorb(ControlThread* self);
@@ -214,6 +217,7 @@ void come_back(ControlThread* self);
 void hold(ControlThread* self);            // by the plan; returns with the turn
 void end_turn(ControlThread* self);        // the thread has ended
 void await_turn(ControlThread* self);
+void give_turn(ControlThread* next);       // under the lock
 uint64_t virtual_now();
 
 // --- control_sets.cpp: ready, timed, waiting. Under the lock unless said otherwise.

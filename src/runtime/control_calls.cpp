@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/wait.h>
 
 #include "runtime/control.h"
 
@@ -194,13 +193,6 @@ INTERPOSE int epoll_wait(int set, epoll_event* events, int most, int millisecond
 INTERPOSE int epoll_pwait(int set, epoll_event* events, int most, int milliseconds, const sigset_t* mask) {
   return on_many(milliseconds != 0, [=] { return REAL(epoll_wait)(set, events, most, 0); },
                  [=] { return REAL(epoll_pwait)(set, events, most, milliseconds, mask); });
-}
-INTERPOSE pid_t waitpid(pid_t child, int* status, int options) {
-  if (options & WNOHANG) return REAL(waitpid)(child, status, options);
-  return always_outside([=] { return REAL(waitpid)(child, status, options); });
-}
-INTERPOSE pid_t wait(int* status) {
-  return always_outside([=] { return REAL(wait)(status); });
 }
 INTERPOSE int sigwait(const sigset_t* set, int* signal) {
   return always_outside([=] { return REAL(sigwait)(set, signal); });

@@ -133,8 +133,8 @@ ControlThread* next_in_turn(ControlThread* after) {
 void make_noise(Point point) {
   if (noise_state == 0) noise_state = control.file->seed * UINT64_C(0x2545f4914f6cdd1d) + static_cast<uint64_t>(current_tid());
   uint64_t drawn = split_mix(&noise_state);
-  // About one synchronization operation in 16 and one access in 256 is followed by something else.
-  if ((drawn & (kIsSync[point] ? 15 : 255)) != 0) return;
+  // About one synchronization operation in 16, and one time in 32 that the thread comes by (reserve.cpp).
+  if ((drawn & (kIsSync[point] ? 15 : 31)) != 0) return;
   if ((drawn >> 8 & 3) != 0) return yield_processor();
   timespec pause{0, static_cast<long>(below(split_mix(&noise_state), 500000))};
   system_call(SYS_nanosleep, reinterpret_cast<long>(&pause));

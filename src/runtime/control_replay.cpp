@@ -35,11 +35,8 @@ void replay_point(ControlThread* self, Point what, uint8_t fingerprint, const cl
       control.lock.lock();
       log_run(self, CLEAVE_RUN_TAKEN);
       ControlThread* next = replay_next();
-      control.file->holder = next->index;
-      control.holder.store(next);
+      give_turn(next);
       control.lock.unlock();
-      next->futex.store(1);
-      system_call(SYS_futex, reinterpret_cast<long>(&next->futex), 1 | 128, 1);
       await_turn(self);
       ++self->run_points;
       return replay_point(self, what, fingerprint, segment);

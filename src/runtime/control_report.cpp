@@ -75,9 +75,9 @@ void describe_waits() {
 
 void end_process(cleave_control_end end) {
   control.file->end = end;
-  if (end != CLEAVE_END_DIVERGED) describe_waits();
+  describe_waits();
   control.on = false;
-  finish("control", "reason", end);
+  finish(Way::Crash, "control", "reason", end);
   system_call(SYS_exit_group, 3);
   __builtin_unreachable();
 }

@@ -40,9 +40,9 @@ uint32_t find_request(const ControlThread* parent, uint32_t ordinal) {
   return CLEAVE_NO_PLACE;
 }
 
+// Without a point: the thread's trace is at its end, and could not tell of another turn.
 void thread_leaves(ControlThread* self) {
-  self->record = nullptr;
-  point(self, CLEAVE_POINT_exit);
+  ensure_turn(self);
   wake(self);  // whoever joins it
   end_turn(self);
   controlled = nullptr;
@@ -53,7 +53,7 @@ void on_thread_exit(void* argument) {
   auto* self = static_cast<ControlThread*>(argument);
   if (!control.on || controlled != self) return;
   if (++self->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
-    absorb(self);  // the recorder's own destructor comes before our last round and takes the buffer away
+    if (self->exit_rounds + 1 == PTHREAD_DESTRUCTOR_ITERATIONS) point(self, CLEAVE_POINT_exit);
     pthread_setspecific(exit_key, self);
     return;
   }

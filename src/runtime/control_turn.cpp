@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/control.h"
+#include "runtime/state.h"
 #include "runtime/system.h"
 
 namespace cleave::runtime {
@@ -18,13 +19,25 @@ uint64_t monotonic_now() {
   return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-void give(ControlThread* next) {
+// The trace's first word of every turn: between turns nothing else orders plain accesses of different threads.
+void record_turn(ControlThread* self) {
+  if (self->recorded_turn == self->turn) return;
+  self->recorded_turn = self->turn;
+  if (state.mode.load(std::memory_order_relaxed) == Mode::Recording) record(kRecord_turn, self->turn, stamp_now());
+}
+
+}  // namespace
+
+void give_turn(ControlThread* next) {
+  next->turn = ++control.turns;
   control.file->holder = next->index;
   control.holder.store(next, std::memory_order_seq_cst);
   if (next == controlled) return;
   next->futex.store(1, std::memory_order_seq_cst);
   system_call(SYS_futex, reinterpret_cast<long>(&next->futex), FUTEX_WAKE_PRIVATE, 1);
 }
+
+namespace {
 
 // Null when all who have a deadline could only wake spuriously.
 ControlThread* earliest() {
@@ -78,7 +91,7 @@ void pass_turn(ControlThread* self, uint32_t how, bool yields) {
   ControlThread* next = pick(how == CLEAVE_RUN_PREEMPTED ? self : nullptr, yields);
   if (next == self && how == CLEAVE_RUN_PREEMPTED) return;
   log_run(self, how);
-  if (next != nullptr) give(next);
+  if (next != nullptr) give_turn(next);
   else control.holder.store(nullptr, std::memory_order_seq_cst);
 }
 
@@ -128,7 +141,7 @@ void look_at_deadline(ControlThread* self) {
     force_ready(self);
     if (control.holder.load() == nullptr) {
       ControlThread* next = pick(nullptr, false);
-      if (next != nullptr) give(next);
+      if (next != nullptr) give_turn(next);
     }
   }
   control.lock.unlock();
@@ -156,6 +169,11 @@ void await_turn(ControlThread* self) {
     look_at_deadline(self);
     look_after_holder(&seen_points);
   }
+  record_turn(self);
+}
+
+void control_main_begins() {
+  if (state.mode.load() == Mode::Recording) record(kRecord_turn, 0, stamp_now());
 }
 
 void ensure_turn(ControlThread* self) {
@@ -167,7 +185,7 @@ void ensure_turn(ControlThread* self) {
     make_ready(self);
     if (control.holder.load() == nullptr) {
       ControlThread* next = pick(nullptr, false);
-      if (next != nullptr) give(next);
+      if (next != nullptr) give_turn(next);
     }
   } else if (self->standing == Standing::Waiting) {  // a signal handler on top of a wait
     force_ready(self);
@@ -258,7 +276,7 @@ void come_back(ControlThread* self) {
   make_ready(self);
   if (control.holder.load() == nullptr) {
     ControlThread* next = pick(nullptr, false);
-    if (next != nullptr) give(next);
+    if (next != nullptr) give_turn(next);
   }
   control.lock.unlock();
   await_turn(self);

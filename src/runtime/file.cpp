@@ -84,15 +84,21 @@ long open_for_process() {
   return descriptor;
 }
 
-bool write_parts(const iovec* parts, int count) {
-  uint64_t bytes = 0;
-  for (int i = 0; i < count; ++i) bytes += parts[i].iov_len;
+long write_once(const iovec* parts, int count) {
   long written;
-  int descriptor = file.descriptor.load(std::memory_order_relaxed);
-  do written = system_call(SYS_writev, descriptor, reinterpret_cast<long>(parts), count);
+  do written = system_call(SYS_writev, file.descriptor.load(std::memory_order_relaxed), reinterpret_cast<long>(parts), count);
   while (written == -EINTR);
-  if (written == static_cast<long>(bytes)) return true;
-  stop_recording(file.path, written < 0 ? static_cast<int>(-written) : ENOSPC);
+  return written;
+}
+
+bool write_parts(const iovec* parts, int count) {
+  long bytes = 0;
+  for (int i = 0; i < count; ++i) bytes += static_cast<long>(parts[i].iov_len);
+  long written = write_once(parts, count);
+  if (__builtin_expect(written == bytes, 1)) return true;
+  // A part was written: the next byte tells why it was not all. The chunk is broken, and a reader sees that.
+  long why = written < 0 ? written : write_once(parts, 1);
+  stop_recording(file.path, why < 0 ? static_cast<int>(-why) : EIO);
   return false;
 }
 

@@ -131,7 +131,7 @@ INTERPOSE int execle(const char* path, const char* first, ...) {
 }
 
 INTERPOSE void _exit(int status) {
-  finish("_exit", "status", status & 0xff);
+  finish(Way::Orderly, "_exit", "status", status & 0xff);
   for (;;) system_call(SYS_exit_group, status);
 }
 INTERPOSE void _Exit(int status) { _exit(status); }

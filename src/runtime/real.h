@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 struct epoll_event;
+struct rusage;
 struct pollfd;
 
 namespace cleave::runtime {

@@ -37,12 +37,13 @@ uint64_t* make_room(Thread* thread, size_t words) {
 
 void set_limit(const Stream& stream, size_t at_least) {
   uint64_t* cursor = __cleave_thread.cursor;
-  if (state.controlled) {
+  if (state.one_at_a_time) {
     __cleave_thread.limit = nullptr;
     return;
   }
   size_t left = static_cast<size_t>(stream.end - cursor);
-  size_t step = state.mode.load(std::memory_order_relaxed) == Mode::Recording ? kStampWords : left;
+  size_t step = state.controlled ? kNoiseWords : kStampWords;
+  if (state.mode.load(std::memory_order_relaxed) != Mode::Recording) step = left;
   if (step < at_least) step = at_least;
   __cleave_thread.limit = cursor + (step < left ? step : left);
 }
@@ -79,7 +80,7 @@ extern "C" uint64_t* __cleave_reserve(uint64_t words, const cleave_segment* segm
   Thread* thread = own_thread();
   if (thread == nullptr) return go_nowhere(true);
   if (__builtin_expect(state.controlled, 0)) control_segment(segment);
-  bool stamped = !state.controlled && state.mode.load(std::memory_order_relaxed) == Mode::Recording;
+  bool stamped = !state.one_at_a_time && state.mode.load(std::memory_order_relaxed) == Mode::Recording;
   uint64_t* place = make_room(thread, words + 2);
   if (place == nullptr) return go_nowhere(false);
   if (stamped) record(kRecord_stamp, stamp_now());

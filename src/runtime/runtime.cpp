@@ -36,10 +36,10 @@ void thread_ends(void* argument) {
 void process_exits(int status, void*) {
   exit_status.store(status);
   handlers_ran.store(true);
-  if (destructor_ran.load()) finish("exit", "status", status & 0xff);
+  if (destructor_ran.load()) finish(Way::Orderly, "exit", "status", status & 0xff);
 }
 
-void process_exits_quickly(void*) { finish("quick_exit", "status", exit_status.load() & 0xff); }
+void process_exits_quickly(void*) { finish(Way::Orderly, "quick_exit", "status", exit_status.load() & 0xff); }
 
 }  // namespace
 
@@ -55,6 +55,7 @@ void initialise() {
   // The main thread is number 0: taken here, before any other can be made.
   start_control();
   adopt_thread(acquire_thread(state.next_number.fetch_add(1), kNobody));
+  if (state.one_at_a_time) control_main_begins();
   catch_fatal_signals();
   follow_forks();
   on_exit(process_exits, nullptr);
@@ -68,11 +69,11 @@ void flush_all_settled() {
   if (own != nullptr) flush_own(*own->stream);
 }
 
-void finish(const char* ended, const char* name, long value) {
+void finish(Way way, const char* ended, const char* name, long value) {
   if (state.mode.load() != Mode::Recording || state.finished.exchange(true)) return;
   Thread* own = own_thread();
   if (own != nullptr) {
-    record(kRecord_thread_exit, stamp_now());
+    if (way == Way::Orderly) record(kRecord_thread_exit, stamp_now());
     flush_own(*own->stream);
   }
   for (Thread* thread = state.threads.load(std::memory_order_acquire); thread != nullptr; thread = thread->next)
@@ -89,5 +90,5 @@ __attribute__((constructor)) static void runtime_starts() { initialise(); }
 
 __attribute__((destructor)) static void runtime_ends() {
   destructor_ran.store(true);
-  if (handlers_ran.load()) finish("exit", "status", exit_status.load() & 0xff);
+  if (handlers_ran.load()) finish(Way::Orderly, "exit", "status", exit_status.load() & 0xff);
 }

@@ -58,7 +58,7 @@ void fatal_signal(int signal, siginfo_t* information, void*) {
     for (;;) system_call(SYS_pause);  // the other thread is at it, and ends the process
   if (nobody == 0 && state.mode.load() == Mode::Recording) {
     if (current_thread != nullptr) record_fault(current_thread, signal, information);
-    finish("signal", "signal", signal);
+    finish(Way::Crash, "signal", "signal", signal);
   }
   set_default(signal);
   // A fault happens again on return, with the registers of the first time for whoever looks at the core.

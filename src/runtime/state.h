@@ -62,7 +62,8 @@ struct State {
   std::atomic<Thread*> threads{nullptr};
   pthread_key_t key = 0;
   bool key_made = false;
-  bool controlled = false;               // a schedule other than free: src/runtime/control_*
+  bool controlled = false;               // a schedule other than free: src/runtime/control*
+  bool one_at_a_time = false;            // and other than noise: every segment is a scheduling point, turns order all
 };
 
 extern State state;
@@ -89,8 +90,10 @@ class Quiet {
 
 // Idempotent; from our constructor, or earlier when a module registers first.
 void initialise();
-// Everything into the file, END last; `json` says how the process ended ("exit", …). The first caller does it.
-void finish(const char* ended, const char* name, long value);
+// Everything into the file, END last: {"ended": ENDED, NAME: VALUE, …}. The first caller does it. After a crash the
+// caller's thread has not exited.
+enum class Way { Orderly, Crash };
+void finish(Way way, const char* ended, const char* name, long value);
 // All streams but the caller's; before an exec that may fail.
 void flush_all_settled();
 

@@ -29,6 +29,8 @@ inline constexpr size_t kPage = 4096;
 inline constexpr size_t kSlackWords = 32;
 // A time stamp stands in the buffer at least every so many words.
 inline constexpr size_t kStampWords = 512;
+// Under noise a thread comes by at least every so many words.
+inline constexpr size_t kNoiseWords = 24;
 
 enum class Claim : uint32_t { Free, Owner, Other, Closed };
 

@@ -38,7 +38,7 @@ inline uint64_t take_ticket(const volatile void* object) {
     if (__builtin_expect(now & 1, 0) && !holds(current_thread, word)) now = await_stripe(word);
     if (word.compare_exchange_weak(now, now + 2, std::memory_order_acq_rel)) break;
   }
-  return CLEAVE_TICKET(stripe, now >> 1);
+  return CLEAVE_TICKET(stripe, (now + 1) >> 1);  // from under its holder: the number after the holder's
 }
 
 // The operation that the stream was in will not end: a handler jumped out of it.

@@ -114,6 +114,9 @@ void small(Archive& archive, Field& field) {
 
 template <typename Archive>
 void fields(Archive& archive, Schedule& schedule) {
+  auto stopped = static_cast<uint8_t>(schedule.stopped);
+  small(archive, stopped);
+  schedule.stopped = static_cast<Stopped>(stopped);
   archive.count(schedule.threads);
   for (auto& thread : schedule.threads) archive.text(thread);
   archive.count(schedule.modules);
@@ -225,6 +228,7 @@ bool is_thread_path(std::string_view path) {
 }
 
 Status validate(const Schedule& schedule, const std::string& place) {
+  if (schedule.stopped > Stopped::Livelock) return Error{place, "the schedule ends in no known way"};
   for (size_t index = 0; index < schedule.threads.size(); ++index) {
     const std::string& path = schedule.threads[index];
     if (!is_thread_path(path)) return Error{place, fmt::format("'{}' is not a thread path such as 0.2.1", path)};

@@ -56,7 +56,11 @@ struct ModuleIdentity {
   friend bool operator==(const ModuleIdentity&, const ModuleIdentity&) = default;
 };
 
+// Whether the program ended by itself (exit, crash, deadlock) or was stopped in the middle.
+enum class Stopped : uint8_t { ByItself = 0, TimeLimit = 1, Livelock = 2 };
+
 struct Schedule {
+  Stopped stopped = Stopped::ByItself;
   std::vector<std::string> threads;      // paths, in order of creation
   std::vector<Run> runs;
   std::vector<uint8_t> fingerprints;     // one a point, in the order of the run: chained hash of what the thread did

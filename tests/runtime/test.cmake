@@ -11,5 +11,17 @@ foreach(source IN LISTS runtime_programs)
   target_link_libraries(runtime_program_${program} PRIVATE cleave_rt ${CMAKE_DL_LIBS} Threads::Threads)
   list(APPEND runtime_program_targets runtime_program_${program})
 endforeach()
+# Libraries for dlopen, the same way.
+foreach(library plugin plain_plugin)
+  add_library(runtime_library_${library} MODULE ${CMAKE_CURRENT_LIST_DIR}/libraries/${library}.c)
+  set_target_properties(runtime_library_${library} PROPERTIES OUTPUT_NAME ${library} PREFIX "" C_STANDARD 17
+                        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/runtime_programs)
+  target_compile_options(runtime_library_${library} PRIVATE -O1 -fno-sanitize=all -D_GNU_SOURCE ${CLEAVE_WARNINGS})
+  target_link_options(runtime_library_${library} PRIVATE -fno-sanitize=all)
+  target_include_directories(runtime_library_${library} PRIVATE ${CMAKE_BINARY_DIR}/roots/abi
+                             ${CMAKE_CURRENT_LIST_DIR}/programs)
+  list(APPEND runtime_program_targets runtime_library_${library})
+endforeach()
+target_link_libraries(runtime_library_plugin PRIVATE cleave_rt)
 cleave_test(runtime SEES abi LINKS xxhash)
 add_dependencies(runtime_test cleave ${runtime_program_targets})

@@ -2,11 +2,11 @@
 #include <thread>
 
 int value = 5;
-int* pointer = &value;
+int* volatile pointer = &value;
 
 int main() {
   std::thread user([] {
-    if (pointer) *pointer += 1;
+    if (pointer) *pointer = 6;
   });
   std::thread clearer([] { pointer = nullptr; });
   user.join();

@@ -1,0 +1,123 @@
+// Every policy runs every modelled operation to the right result, and a replay of it is the same run.
+#include "control/running.h"
+
+namespace cleave::exec {
+namespace {
+
+class EveryPolicy : public ::testing::TestWithParam<Policy> {};
+
+TEST_P(EveryPolicy, RunsEveryModelledOperation) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    RunOutcome outcome = must_run(request("everything", GetParam(), seed));
+    EXPECT_EQ(outcome.sentence(), "exit status 0") << "seed " << seed << "\n" << outcome.text;
+    EXPECT_EQ(outcome.schedule.threads.size(), serialised(GetParam()) ? 5u : 0u);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(All, EveryPolicy,
+                         ::testing::Values(Policy::Free, Policy::Serial, Policy::Random, Policy::Pct, Policy::Noise),
+                         [](const auto& info) { return std::string(word_of(info.param)); });
+
+TEST(Serial, DoesNotPreempt) {
+  RunOutcome outcome = must_run(request("lost_update", Policy::Serial));
+  EXPECT_EQ(outcome.exit_status, 0);
+  for (const Run& run : outcome.schedule.runs) EXPECT_NE(run.how, Handover::Preempted);
+}
+
+TEST(Serial, IsTheSameRunEveryTime) {
+  RunOutcome first = must_run(request("everything", Policy::Serial));
+  RunOutcome second = must_run(request("everything", Policy::Serial));
+  EXPECT_EQ(first.schedule.runs, second.schedule.runs);
+}
+
+TEST(Seed, DecidesTheRun) {
+  RunRequest some = request("lost_update", Policy::Random, 7);
+  EXPECT_EQ(must_run(some).schedule.runs, must_run(some).schedule.runs);
+}
+
+TEST(Random, FindsTheLostUpdateAndSoDoesPct) {
+  for (Policy policy : {Policy::Random, Policy::Pct}) {
+    unsigned lost = 0;
+    for (uint64_t seed = 1; seed <= 40; ++seed) {
+      RunRequest some = request("lost_update", policy, seed);
+      some.pct_points = 23;
+      lost += must_run(some).exit_status == 1;
+    }
+    EXPECT_GT(lost, 0u) << word_of(policy);
+    EXPECT_LT(lost, 40u) << word_of(policy);
+  }
+}
+
+TEST(Replay, IsTheSameRun) {
+  for (const char* program : {"lost_update", "everything", "pinned", "sockets", "signal_lock", "detached", "forks"}) {
+    for (Policy policy : {Policy::Serial, Policy::Random}) {
+      RunRequest first = request(program, policy, 3);
+      RunOutcome recorded = must_run(first);
+      RunOutcome replayed = must_run(again(first, recorded));
+      EXPECT_EQ(replayed.sentence(), recorded.sentence()) << program << "\n" << replayed.text;
+      EXPECT_EQ(replayed.schedule.fingerprints, recorded.schedule.fingerprints) << program;
+    }
+  }
+}
+
+TEST(Replay, SurvivesAddressRandomization) {
+  RunRequest first = request("everything", Policy::Random, 3);
+  RunOutcome recorded = must_run(first);
+  for (int round = 0; round < 3; ++round) {
+    RunRequest second = again(first, recorded);
+    second.random_addresses = true;
+    RunOutcome replayed = must_run(second);
+    EXPECT_EQ(replayed.sentence(), recorded.sentence()) << replayed.text;
+  }
+}
+
+TEST(Replay, ComesToTheSameBadEnd) {
+  struct Case {
+    const char* program;
+    RunEnd end;
+    const char* text;
+  };
+  for (const Case& bad : {Case{"deadlock", RunEnd::Deadlock, "waits for the mutex left, which thread"},
+                          Case{"lost_wakeup", RunEnd::Deadlock, "lost wake-up"},
+                          Case{"livelock", RunEnd::Livelock, "first_ready"}, Case{"crash", RunEnd::Signalled, ""}}) {
+    RunRequest first = request(bad.program, Policy::Random);
+    RunOutcome recorded = find_end(first, bad.end);
+    EXPECT_NE(recorded.text.find(bad.text), std::string::npos) << recorded.text;
+    RunOutcome replayed = must_run(again(first, recorded));
+    EXPECT_EQ(replayed.sentence(), recorded.sentence()) << bad.program << "\n" << replayed.text;
+    EXPECT_EQ(replayed.schedule.points(), recorded.schedule.points()) << bad.program;
+  }
+}
+
+TEST(Threads, MayBeThousands) {
+  RunRequest first = request("many_threads", Policy::Random);
+  first.program.push_back("3000");
+  RunOutcome recorded = must_run(first);
+  EXPECT_EQ(recorded.sentence(), "exit status 0");
+  EXPECT_EQ(recorded.schedule.threads.size(), 3001u);
+  EXPECT_EQ(must_run(again(first, recorded)).sentence(), "exit status 0");
+}
+
+// 1,000 rounds: scripts/rounds runs them all, this is the share of `make test`.
+TEST(Rounds, EveryReplayAgrees) {
+  const char* share = std::getenv("CLEAVE_ROUNDS");
+  uint64_t seeds = share != nullptr ? std::strtoull(share, nullptr, 10) : 3;
+  uint64_t rounds = 0;
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    for (const char* program : {"lost_update", "everything", "pinned", "sockets", "signal_lock", "detached", "crash",
+                                "deadlock", "lost_wakeup", "forks"}) {
+      for (Policy policy : {Policy::Random, Policy::Pct}) {
+        RunRequest first = request(program, policy, seed);
+        RunOutcome recorded = must_run(first);
+        RunOutcome replayed = must_run(again(first, recorded));
+        ++rounds;
+        ASSERT_EQ(replayed.sentence(), recorded.sentence())
+            << program << " " << word_of(policy) << " seed " << seed << "\n" << replayed.text;
+        ASSERT_EQ(replayed.schedule.fingerprints, recorded.schedule.fingerprints) << program << " seed " << seed;
+      }
+    }
+  }
+  RecordProperty("rounds", static_cast<int>(rounds));
+}
+
+}  // namespace
+}  // namespace cleave::exec

@@ -1,0 +1,6 @@
+// Works for ever, and never does the same twice.
+unsigned long counter;
+
+int main() {
+  for (;;) counter = counter + 1;
+}

@@ -1,0 +1,163 @@
+/* The ways a process ends or changes, and what signals do: ends HOW. */
+#define HAND_NAME "ends.c"
+#include "hand.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile uint64_t variable, other;
+static _Atomic uint64_t number;
+static volatile int stop;
+
+static void *runs_on(void *argument) {
+  hand_write(&variable, 11);
+  *(volatile int *)argument = 1;
+  for (uint64_t i = 0; !stop; ++i) hand_write(&other, i);
+  return argument;
+}
+
+static void start_endless_thread(void) {
+  static volatile int started;
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, runs_on, (void *)&started) == 0);
+  pthread_detach(thread);
+  while (!started) sched_yield();
+}
+
+static void on_signal(int signal) {
+  hand_write(&variable, 20);
+  hand_add(&number, 1);
+}
+
+static sigjmp_buf back;
+static void jumps(int signal) {
+  hand_write(&variable, 30);
+  siglongjmp(back, 1);
+}
+
+static int overflow(int depth) {
+  volatile char frame[4096];
+  frame[0] = (char)depth;
+  return depth == 1 << 30 ? 0 : overflow(depth + 1) + frame[0];
+}
+
+static void in_child(int status) {
+  hand_write(&variable, 40);
+  hand_write(&variable, 41);
+  exit(status);
+}
+
+static void wait_for(pid_t child, int status) {
+  int how;
+  CHECK(child > 0 && waitpid(child, &how, 0) == child && WIFEXITED(how) && WEXITSTATUS(how) == status);
+}
+
+static void interrupt_an_atomic(void) {  /* a handler in the middle of an atomic operation on the same address */
+  uint64_t ticket = __cleave_atomic_begin(&hand_segments[HAND_HOOK], &number);
+  raise(SIGUSR1);
+  uint64_t old = atomic_fetch_add(&number, 5);
+  __cleave_atomic_end(&hand_segments[HAND_HOOK], &number, ticket, CLEAVE_ATOMIC_UPDATE, 5, 8, old, 0, old + 5, 0);
+}
+
+static void interrupt_a_segment(void (*handler)(int)) {  /* … and in the middle of a record */
+  signal(SIGUSR2, handler);
+  volatile uint64_t *p = hand_segment(HAND_WRITE, 2);
+  p[1] = (uint64_t)(uintptr_t)&variable;
+  raise(SIGUSR2);
+  variable = 50;
+  p[2] = 50;
+}
+
+static int children(const char *how) {
+  if (strcmp(how, "fork") == 0) {
+    pid_t child = fork();
+    if (child == 0) in_child(5);
+    wait_for(child, 5);
+  } else if (strcmp(how, "fork-exec") == 0) {
+    pid_t child = vfork();
+    if (child == 0) {
+      execlp("sh", "sh", "-c", "exit 6", NULL);
+      _exit(127);
+    }
+    wait_for(child, 6);
+    CHECK(system("exit 4") >> 8 == 4);
+  } else if (strcmp(how, "exec") == 0) {
+    execlp("sh", "sh", "-c", "exit 8", NULL);
+  } else if (strcmp(how, "exec-fails") == 0) {
+    execl("/no/such/program", "x", NULL);
+    CHECK(errno == ENOENT);
+  } else if (strcmp(how, "exec-self") == 0) {
+    execl("/proc/self/exe", "ends", "return", NULL);
+  } else {
+    return 9;
+  }
+  hand_write(&variable, 2);
+  return 0;
+}
+
+static int signals(const char *how) {
+  if (strcmp(how, "handler") == 0) {
+    signal(SIGUSR1, on_signal);
+    interrupt_an_atomic();
+    interrupt_a_segment(on_signal);
+    CHECK(number == 7);
+  } else if (strcmp(how, "jump") == 0) {
+    if (sigsetjmp(back, 1) == 0) interrupt_a_segment(jumps);
+  } else if (strcmp(how, "query") == 0) {
+    struct sigaction now;
+    CHECK(sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_handler == SIG_DFL);
+    CHECK(signal(SIGTERM, on_signal) == SIG_DFL && signal(SIGTERM, SIG_DFL) == on_signal);
+  } else {
+    return 9;
+  }
+  hand_write(&variable, 2);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  CHECK(argc == 2);
+  const char *how = argv[1];
+  hand_write(&variable, 1);
+  if (strcmp(how, "return") == 0) return 3;
+  if (strcmp(how, "_exit") == 0) _exit(4);
+  if (strcmp(how, "quick_exit") == 0) quick_exit(5);
+  if (strcmp(how, "abort") == 0) abort();
+  if (strcmp(how, "kill") == 0) raise(SIGKILL);
+  if (strcmp(how, "term") == 0) raise(SIGTERM);
+  if (strcmp(how, "overflow") == 0) return overflow(0);
+  if (strcmp(how, "segv") == 0) {
+    start_endless_thread();
+    hand_read((volatile uint64_t *)(uintptr_t)(argc + 6));
+  }
+  if (strcmp(how, "exit-while-running") == 0) {
+    start_endless_thread();
+    return 0;
+  }
+  if (strcmp(how, "main-thread-exits") == 0) {
+    pthread_t thread;
+    static volatile int started;
+    stop = 1;
+    CHECK(pthread_create(&thread, NULL, runs_on, (void *)&started) == 0);
+    pthread_exit(NULL);
+  }
+  if (strcmp(how, "close-all") == 0) {
+    for (int i = 3; i < 2000; ++i) close(i);
+    closefrom(3);
+    CHECK(close_range(3, ~0u, 0) == 0);
+    for (int i = 900; i < 1020; ++i) CHECK(dup2(2, i) == i);
+    for (uint64_t i = 0; i < 30000; ++i) hand_write(&other, i);
+    return 0;
+  }
+  if (strcmp(how, "write-much") == 0) {
+    for (uint64_t i = 0; i < 300000; ++i) hand_write(&other, i);
+    CHECK(other == 299999);
+    return 0;
+  }
+  int status = children(how);
+  return status == 9 ? signals(how) : status;
+}
