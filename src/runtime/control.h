@@ -79,6 +79,7 @@ struct ControlThread {
   uint32_t* visits = nullptr;            // plan: of each group
   uint32_t milestone = CLEAVE_NO_PLACE;  // plan: its next
   uint32_t call_milestone = CLEAVE_NO_PLACE;  // plan: reached in the call that follows
+  bool keeps_turn = false;               // plan: what its milestone stands for must happen before anybody else runs
   uint32_t check = CLEAVE_NO_PLACE;      // plan: milestone whose value is known at the next point
   uint64_t pinned_at = UINT64_MAX;       // replay: its next value from outside
 };

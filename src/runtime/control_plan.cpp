@@ -131,6 +131,7 @@ void reach_milestone(ControlThread* self) {
   while (control.planning && control.plan_next != number) hold(self);
   if (!control.planning) return;
   if (milestones[number].has_value) self->check = number;
+  self->keeps_turn = true;
   SignalSafeLock lock(control.lock);
   self->milestone = next_of_thread[number];
   ++control.plan_next;

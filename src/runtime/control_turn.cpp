@@ -215,6 +215,10 @@ void point(ControlThread* self, Point what, const cleave_segment* segment, bool 
   } else {
     const void* where = segment != nullptr ? static_cast<const void*>(segment) : self->place;
     if (watch_loop(self, where, step)) yields = true;
+    if (self->keeps_turn) {
+      self->keeps_turn = false;
+      return;
+    }
     if (!yields && !control.policy->preempts(self, what)) return;
     if (control.ready_count == 1 && control.timed_count == 0) return;
   }

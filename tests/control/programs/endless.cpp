@@ -1,5 +1,5 @@
 // Works for ever, and never does the same twice.
-unsigned long counter;
+volatile unsigned long counter;
 
 int main() {
   for (;;) counter = counter + 1;
