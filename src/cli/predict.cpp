@@ -4,12 +4,17 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+#include <tuple>
 
 #include "analysis/predict/findings.h"
 #include "analysis/predict/predict.h"
 #include "cli/findings_output.h"
 #include "cli/symbolic_stage.h"
 #include "model/config.h"
+#include "prove/prove.h"
 #include "trace/load.h"
 
 namespace cleave::cli {
@@ -22,15 +27,18 @@ struct PredictVerb {
   bool all = false, no_replay = false, no_final = false;
   std::string model = "ctp";
   double solver_seconds = 60;
+  double budget = 60;
 };
 
 constexpr std::array<std::string_view, 6> kStages = {"patterns", "order", "locks", "filter", "exact", "symbolic"};
 
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 Result<prediction::PredictOptions> stages_from(const std::vector<std::string>& words) {
   prediction::PredictOptions options;
-  options.now = [] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  };
+  options.now = seconds_now;
   if (words.empty()) return options;
   for (const std::string& word : words) {
     if (std::find(kStages.begin(), kStages.end(), word) == kStages.end()) {
@@ -55,6 +63,68 @@ Result<UnitOptions> units_from(const CommonOptions& common, SetOptions* sets) {
   result.not_atomic = config.value().not_atomic;
   sets->declared = config.value().sets;
   return result;
+}
+
+// Wants a run: what is not proved by an earlier stage to be impossible under synchronization alone. What the filter
+// dropped comes last; it is only an opinion.
+std::vector<const prediction::Candidate*> worth_running(const prediction::Prediction& prediction) {
+  std::vector<const prediction::Candidate*> result;
+  for (const prediction::Candidate& candidate : prediction.candidates) {
+    if (candidate.reached == prediction::Reached::Locks) result.push_back(&candidate);
+  }
+  auto rank = [](const prediction::Candidate* c) {
+    return std::tuple(-static_cast<int>(c->verdict()), c->pattern == Pattern::WWW, c->triple());
+  };
+  std::sort(result.begin(), result.end(), [&](auto* a, auto* b) { return rank(a) < rank(b); });
+  return result;
+}
+
+// Runs the program for the candidates and puts what came of it into the findings.
+void prove_findings(const PredictVerb& verb, const prediction::Facts& facts, const prediction::Prediction& prediction,
+                    prove::ProveOptions options, SetMap& sets, Findings& findings) {
+  std::filesystem::path scratch = std::filesystem::temp_directory_path() / "cleave-predict-XXXXXX";
+  std::string folder = scratch.string();
+  if (mkdtemp(folder.data()) == nullptr) {
+    findings.facts["replay"] = "no folder for the traces of the runs could be made in " + scratch.parent_path().string();
+    return;
+  }
+  options.scratch = folder;
+  std::vector<const prediction::Candidate*> candidates = worth_running(prediction);
+  std::vector<Finding> before;
+  for (const prediction::Candidate* candidate : candidates) before.push_back(to_finding(facts, *candidate, sets));
+  prove::ProveReport report = prove::prove(facts, candidates, before, options);
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+
+  findings.findings.clear();
+  uint64_t witnessed = 0, confirmed = 0;
+  for (size_t c = 0; c < candidates.size(); ++c) {
+    const prove::Proof& proof = report.proofs[c];
+    Finding finding = before[c];
+    if (proof.verdict == Verdict::Witnessed || proof.verdict == Verdict::Confirmed) finding = proof.finding;
+    if (proof.verdict == Verdict::Infeasible) finding.verdict = Verdict::Infeasible;
+    if (!proof.note.empty()) finding.note = proof.note;
+    witnessed += proof.verdict == Verdict::Witnessed;
+    confirmed += proof.verdict == Verdict::Confirmed;
+    if (verb.all || finding.verdict != Verdict::Infeasible) findings.findings.push_back(std::move(finding));
+  }
+  if (verb.all) {
+    for (const prediction::Candidate& candidate : prediction.candidates) {
+      if (candidate.reached != prediction::Reached::Locks) findings.findings.push_back(to_finding(facts, candidate, sets));
+    }
+  }
+  StageReport stage;
+  stage.name = "replay";
+  stage.triples = stage.sites = witnessed + confirmed;
+  stage.seconds = report.seconds;
+  stage.counts = {{"runs", report.runs}, {"confirmed", confirmed}};
+  findings.stages.push_back(std::move(stage));
+  if (!report.problem.empty()) {
+    findings.facts["replay"] = "not possible: " + report.problem;
+  } else if (report.not_tried != 0) {
+    findings.facts["replay"] = fmt::format("the budget of {} s ran out; {} candidates were not run (--budget)",
+                                           options.budget, report.not_tried);
+  }
 }
 
 int run_predict(const PredictVerb& verb) {
@@ -84,6 +154,21 @@ int run_predict(const PredictVerb& verb) {
   findings.facts["definition"] =
       verb.no_final ? "atomic: some serial order gives every read its value (--no-final)"
                     : "atomic: some serial order gives every read its value and every location its last value";
+  if (!verb.no_replay && verb.stages.empty()) {
+    Result<prove::ProgramLine> program = prove::program_of_trace(verb.trace);
+    if (program) {
+      prove::ProveOptions proving;
+      proving.program = std::move(program).value();
+      proving.recorded = verb.trace;
+      proving.units = unit_options.value();
+      proving.sets = set_options;
+      proving.final_writes = !verb.no_final;
+      proving.jobs = verb.common.jobs != 0 ? verb.common.jobs : std::max(1u, std::thread::hardware_concurrency());
+      proving.budget = verb.budget;
+      proving.now = seconds_now;
+      prove_findings(verb, facts, prediction, proving, sets, findings);
+    }
+  }
   return put_out(std::move(findings), verb.common, verb.all);
 }
 
@@ -103,6 +188,9 @@ void add_predict_verb(CLI::App& app, Context& context) {
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   command->add_flag("--no-replay", verb->no_replay, "do not run the program to prove a candidate");
+  command->add_option("--budget", verb->budget, "seconds for running the program, all candidates together")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   command->add_flag("--no-final", verb->no_final, "atomic by reads alone: the last value of a location does not count");
   add_common_options(*command, verb->common);
   command->footer("Example: cleave predict bank.cleave --json findings.json");

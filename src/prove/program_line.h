@@ -1,0 +1,19 @@
+// Which program a recorded trace is of, and how it was started.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace cleave::prove {
+
+struct ProgramLine {
+  std::vector<std::string> words;  // program and its arguments
+  std::string directory;           // where it was run; empty: not known
+};
+
+// An Error for text traces and for traces that do not say it.
+Result<ProgramLine> program_of_trace(const std::string& path);
+
+}  // namespace cleave::prove

@@ -1,0 +1,59 @@
+// From prediction to proof: the program is run along a plan for each candidate, and check/ judges what it did.
+//
+// A plan has the three accesses in the predicted order and, in a second attempt, the lock operations of the predicted
+// order around them; further attempts take other event triples of the same program locations. The trace of each run
+// goes to check/, which alone says `witnessed` (the triple is there) or `confirmed` (and no serial order explains the
+// run). When every run that has the triple is atomic after all, the candidate is no violation.
+//
+// Runs of different candidates go in parallel. The budget is wall-clock time for all of them; a run that is under way
+// when it ends is finished, none is begun.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "analysis/predict/predict.h"
+#include "model/sets.h"
+#include "model/units.h"
+#include "prove/program_line.h"
+
+namespace cleave::prove {
+
+struct ProveOptions {
+  ProgramLine program;
+  std::string recorded;            // the trace that the candidates are of: sites are known from it
+  std::string scratch;             // folder for the traces of the runs, which must exist; they are removed
+  std::string witnesses;           // folder for the witness files; empty: here
+  UnitOptions units;
+  SetOptions sets;
+  bool final_writes = true;        // false: --no-final
+  unsigned jobs = 1;
+  unsigned attempts = 4;           // runs for one candidate
+  double budget = 60;              // seconds for all runs
+  double run_limit = 20;           // seconds for one run
+  std::function<double()> now;     // seconds; needed
+};
+
+// What running the program made of one candidate.
+struct Proof {
+  Verdict verdict = Verdict::Candidate;  // Witnessed, Confirmed; Infeasible: atomic after all; else not shown
+  bool tried = false;
+  unsigned runs = 0;
+  Finding finding;                       // Witnessed, Confirmed: with the accesses, proof and witness of the real run
+  std::string note;                      // why it was not shown
+};
+
+struct ProveReport {
+  std::vector<Proof> proofs;             // by candidate, in the order given
+  unsigned runs = 0;
+  uint64_t not_tried = 0;                // because the budget ran out
+  double seconds = 0;
+  std::string problem;                   // when nothing could be run at all
+};
+
+// `findings` are those of the candidates, index by index; a proof's finding starts from there.
+ProveReport prove(const prediction::Facts& facts, const std::vector<const prediction::Candidate*>& candidates,
+                  const std::vector<Finding>& findings, const ProveOptions& options);
+
+}  // namespace cleave::prove
