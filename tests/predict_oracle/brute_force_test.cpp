@@ -106,13 +106,16 @@ void run(uint64_t from, uint64_t count, const oracle::GeneratorOptions& options)
       FAIL() << "seed " << seed << ": " << check(small, &ignored) << "\n" << oracle::to_text(small);
     }
   }
+  // The filter promises little: what it keeps is hardly ever wrong (notes: 0.01 to 0.03 % on random traces).
+  EXPECT_LE(tally.wrong * 1000, tally.kept);
+  EXPECT_GE(tally.exact * 10, tally.values * 8) << "pause and resume decides most of what is real";
   fmt::print("{} traces: {} triples, {} left by order and locks, {} permitted by synchronization, {} real; "
              "resume finds {}, exact {}; filter keeps {}, {} of them wrong\n",
              tally.traces, tally.triples, tally.over, tally.synchronous, tally.values, tally.exact, tally.keeps_writes,
              tally.kept, tally.wrong);
 }
 
-TEST(BruteForce, EverythingMixed) { run(1, 2000, {}); }
+TEST(BruteForce, EverythingMixed) { run(1, 20'000, {}); }
 
 // Few variables and longer threads: many triples a trace.
 oracle::GeneratorOptions dense() {
@@ -140,9 +143,9 @@ oracle::GeneratorOptions synchronization() {
   return options;
 }
 
-TEST(BruteForce, Dense) { run(10'000, 2000, dense()); }
-TEST(BruteForce, LocksOnly) { run(20'000, 2000, locks_only()); }
-TEST(BruteForce, ConditionsSemaphoresBarriers) { run(30'000, 2000, synchronization()); }
+TEST(BruteForce, Dense) { run(100'000, 10'000, dense()); }
+TEST(BruteForce, LocksOnly) { run(200'000, 10'000, locks_only()); }
+TEST(BruteForce, ConditionsSemaphoresBarriers) { run(300'000, 10'000, synchronization()); }
 
 }  // namespace
 }  // namespace cleave::prediction
