@@ -98,13 +98,37 @@ class Prover {
       }
       result.push_back(std::move(plan).value());
     };
-    auto triple_alone = [&](const Triple& t) { add({t.first, t.remote, t.second}); };
-    triple_alone(candidate.triple());
+    add(with_followers(candidate.triple()));
     if (candidate.reordering) add(with_locks(candidate));
+    add({candidate.triple().first, candidate.triple().remote, candidate.triple().second});
     for (size_t r = 1; r < candidate.representatives.size() && result.size() < options_.attempts; ++r) {
-      triple_alone(candidate.representatives[r]);
+      add(with_followers(candidate.representatives[r]));
     }
     return result;
+  }
+
+  // A milestone is passed when its thread comes to it. That an access is over is certain once its thread comes to the
+  // next thing it does: that becomes a milestone too.
+  std::vector<EventNumber> with_followers(const Triple& t) const {
+    std::vector<EventNumber> events{t.first};
+    if (EventNumber next = follower(t.first); next < t.second) events.push_back(next);
+    events.push_back(t.remote);
+    if (EventNumber next = follower(t.remote); next != prediction::kNoEvent) events.push_back(next);
+    events.push_back(t.second);
+    return events;
+  }
+
+  EventNumber follower(EventNumber e) const {
+    uint32_t thread = facts_.thread(e);
+    prediction::Position last = std::min(facts_.positions.length(thread), facts_.positions.of(e) + 64);
+    for (prediction::Position at = facts_.positions.of(e) + 1; at <= last; ++at) {
+      EventNumber next = facts_.positions.event(thread, at);
+      const Event& event = facts_.event(next);
+      bool fits = is_access(event.kind) || takes_lock(event.kind) || event.kind == EventKind::Release ||
+                  event.kind == EventKind::ReleaseShared;
+      if (fits && event.site != kNone<SiteId> && event.site != facts_.event(e).site) return next;
+    }
+    return prediction::kNoEvent;
   }
 
   // The three accesses and, in between, in which order the two threads take the locks of the last steps.
