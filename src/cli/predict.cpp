@@ -65,12 +65,12 @@ Result<UnitOptions> units_from(const CommonOptions& common, SetOptions* sets) {
   return result;
 }
 
-// Wants a run: what is not proved by an earlier stage to be impossible under synchronization alone. What the filter
-// dropped comes last; it is only an opinion.
+// Worth a run: what is not proved to be impossible, by synchronization alone or by the solver. What the filter dropped
+// comes last; it is only an opinion.
 std::vector<const prediction::Candidate*> worth_running(const prediction::Prediction& prediction) {
   std::vector<const prediction::Candidate*> result;
   for (const prediction::Candidate& candidate : prediction.candidates) {
-    if (candidate.reached == prediction::Reached::Locks) result.push_back(&candidate);
+    if (candidate.reached == prediction::Reached::Locks && candidate.symbolic != "unsat") result.push_back(&candidate);
   }
   auto rank = [](const prediction::Candidate* c) {
     return std::tuple(-static_cast<int>(c->verdict()), c->pattern == Pattern::WWW, c->triple());
@@ -110,7 +110,7 @@ void prove_findings(const PredictVerb& verb, const prediction::Facts& facts, con
   }
   if (verb.all) {
     for (const prediction::Candidate& candidate : prediction.candidates) {
-      if (candidate.reached != prediction::Reached::Locks) findings.findings.push_back(to_finding(facts, candidate, sets));
+      if (std::find(candidates.begin(), candidates.end(), &candidate) == candidates.end()) findings.findings.push_back(to_finding(facts, candidate, sets));
     }
   }
   StageReport stage;

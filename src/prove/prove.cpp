@@ -99,7 +99,7 @@ class Prover {
       result.push_back(std::move(plan).value());
     };
     add(with_followers(candidate.triple()));
-    if (candidate.reordering) add(with_locks(candidate));
+    if (std::vector<EventNumber> events = with_locks(candidate); !events.empty()) add(events);
     add({candidate.triple().first, candidate.triple().remote, candidate.triple().second});
     for (size_t r = 1; r < candidate.representatives.size() && result.size() < options_.attempts; ++r) {
       add(with_followers(candidate.representatives[r]));
@@ -131,17 +131,20 @@ class Prover {
     return prediction::kNoEvent;
   }
 
-  // The three accesses and, in between, in which order the two threads take the locks of the last steps.
+  // The three accesses and, in between, in which order the two threads take and give back their locks, as the solver or
+  // the reordering has it. Empty if neither is about this triple.
   std::vector<EventNumber> with_locks(const Candidate& candidate) const {
     const Triple& t = candidate.triple();
-    std::vector<EventNumber> events;
-    bool seen_first = std::find(candidate.reordering->tail.begin(), candidate.reordering->tail.end(), t.first) ==
-                      candidate.reordering->tail.end();
-    if (seen_first) events.push_back(t.first);
-    for (EventNumber e : candidate.reordering->tail) {
-      const Event& event = facts_.event(e);
-      bool ours = event.site != kNone<SiteId> && (takes_lock(event.kind) || event.kind == EventKind::Release);
-      if (e == t.first || e == t.remote || e == t.second || ours) events.push_back(e);
+    std::vector<EventNumber> order = candidate.symbolic_order;
+    if (order.empty() && candidate.reordering) order = candidate.reordering->tail;
+    if (order.empty() || order.back() != t.second) return {};
+    auto first = std::find(order.begin(), order.end(), t.first);
+    std::vector<EventNumber> events{t.first};
+    for (auto at = first == order.end() ? order.begin() : first + 1; at != order.end(); ++at) {
+      const Event& event = facts_.event(*at);
+      bool lock = takes_lock(event.kind) || event.kind == EventKind::Release || event.kind == EventKind::ReleaseShared;
+      bool ours = facts_.thread(*at) == facts_.thread(t.first) || facts_.thread(*at) == facts_.thread(t.remote);
+      if (*at == t.remote || *at == t.second || (lock && ours && event.site != kNone<SiteId>)) events.push_back(*at);
     }
     return events;
   }
@@ -156,6 +159,7 @@ class Prover {
     request.trace = fmt::format("{}/run-{}-{}.cleave", options_.scratch, c, proof.runs);
     request.time_limit = std::chrono::milliseconds(static_cast<int64_t>(options_.run_limit * 1000));
     request.quiet = true;
+    for (const auto& [name, value] : candidates_[c]->inputs) request.inputs[name] = fmt::format("{}", value);
     ++proof.runs;
     Result<exec::RunOutcome> outcome = exec::run(request);
     if (!outcome) {
