@@ -98,7 +98,7 @@ const char* DecodedChunk::decode(const TraceFile& file, const RecordChunk& chunk
       }
     }
     if (count >= end - at) return "a record is longer than its chunk";
-    for (uint32_t i = first; i < count; ++i) out[at + 1 + i] = cleave_codec_get_word(codec, header, i);
+    cleave_codec_get_words(codec, header, first, out + at + 1 + first, static_cast<uint32_t>(count) - first);
     if (codec->failed) return "a chunk's records cannot be decoded";
     if (shape != nullptr && shape->stamp != RecordShape::kNowhere) {
       marks_.push_back({static_cast<uint32_t>(at), out[at + 1 + shape->stamp]});
