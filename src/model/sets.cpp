@@ -22,7 +22,7 @@ SetId SetMap::find(VariableId variable) {
 }
 
 SetId SetMap::classify(VariableId variable) {
-  if (options_.one) return intern("one", {.name = "all memory"});
+  if (options_.one) return everything();
   const VariableInfo& info = tables_.variable(variable);
   const std::string& by_hand = hand_declared(variable);
   if (!by_hand.empty()) return intern("hand:" + by_hand, {.name = by_hand});
@@ -31,6 +31,7 @@ SetId SetMap::classify(VariableId variable) {
   std::string part = declared ? declared->name : info.set;
   if (info.object != kNone<ObjectId> && !(info.flags & VariableInfo::kAtomic && part.empty())) {
     ObjectId object = root(info.object);
+    members_[raw(object)].push_back(variable);
     std::string name = shown(tables_.object(object));
     if (!part.empty()) name = part.find('.') == std::string::npos ? name + "." + part : part;
     return intern(fmt::format("object:{}:{}", raw(object), part), {.name = name, .owner = owner_of(object)});
@@ -78,10 +79,19 @@ void SetMap::own(ObjectId whole, ObjectId part) {
   part = root(part);
   if (root(whole) == part || owned_by_.contains(raw(part))) return;
   owned_by_[raw(part)] = whole;
-  for (SetId& set : by_variable_) {
-    if (set != kNone<SetId> && sets_[raw(set)].owner == owners_[fmt::format("object:{}", raw(part))])
-      set = kNone<SetId>;
-  }
+  ask_again(part);
+}
+
+void SetMap::refresh() {
+  const std::vector<ObjectId>& changed = tables_.changes().outer_set;
+  for (; changes_read_ < changed.size(); ++changes_read_) ask_again(changed[changes_read_]);
+}
+
+void SetMap::ask_again(ObjectId object) {
+  auto it = members_.find(raw(object));
+  if (it == members_.end()) return;
+  for (VariableId variable : it->second) by_variable_[raw(variable)] = kNone<SetId>;
+  members_.erase(it);
 }
 
 const SetDeclaration* SetMap::declaration_of(const VariableInfo& info) const {

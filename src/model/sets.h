@@ -61,12 +61,16 @@ class SetMap {
   size_t size() const { return sets_.size(); }
   bool one() const { return options_.one; }
 
+  // All memory, of `one`.
+  SetId everything() { return intern("one", {.name = "all memory"}); }
   OwnerId owner_of(ObjectId object);
   // Owner of the static fields of a class, or of the statics of a file. kNone for an empty name.
   OwnerId home(std::string_view name);
-  // From now on the fields of `part` belong to the sets of `whole` (CLEAVE_OWNED). The variables of `part`
-  // are asked again.
+  // From now on the fields of `part` belong to the sets of `whole` (CLEAVE_OWNED, std::unique_ptr).
+  // O(variables of `part` so far).
   void own(ObjectId whole, ObjectId part);
+  // Takes in what growing tables have learned about objects within objects.
+  void refresh();
 
  private:
   SetId find(VariableId variable);
@@ -74,6 +78,7 @@ class SetMap {
   SetId intern(std::string key, SetInfo info);
   OwnerId intern_owner(std::string key);
   ObjectId root(ObjectId object) const;
+  void ask_again(ObjectId object);
   const SetDeclaration* declaration_of(const VariableInfo& info) const;
   const std::string& hand_declared(VariableId variable);
 
@@ -85,6 +90,8 @@ class SetMap {
   std::unordered_map<std::string, OwnerId> owners_;
   std::unordered_map<uint32_t, ObjectId> owned_by_;             // object → who owns it
   std::unordered_map<uint32_t, std::string> declared_by_hand_;  // variable → set of a text trace
+  std::unordered_map<uint32_t, std::vector<VariableId>> members_;   // outermost object → its variables
+  size_t changes_read_ = 0;                                         // of Trace::changes()
   size_t declared_read_ = 0;                                    // declared_sets() when that was made
 };
 

@@ -9,6 +9,8 @@
 namespace cleave {
 namespace {
 
+using Scope = UnitRole::Scope;
+
 constexpr uint32_t kNoFrame = UINT32_MAX;
 
 bool any_matches(const std::vector<std::string>& globs, std::string_view name) {
@@ -32,6 +34,20 @@ Status add_source(UnitOptions& options, std::string_view word) {
                                         word)};
   }
   return Done{};
+}
+
+// The function of a site, or, where that is code of a system header, the innermost caller that is not.
+std::string own_function(const Trace& tables, SiteId site, ContextId context) {
+  std::string function = site == kNone<SiteId> ? "" : tables.site(site).function;
+  auto is_system = [&](SiteId at) {
+    return at != kNone<SiteId> && tables.site(at).file.starts_with("/usr/");
+  };
+  while (is_system(site) && context != kNone<ContextId>) {
+    site = tables.context(context).call_site;
+    context = tables.context(context).parent;
+    if (site != kNone<SiteId> && !is_system(site)) return tables.site(site).function;
+  }
+  return function;
 }
 
 }  // namespace
@@ -64,33 +80,28 @@ UnitOptions UnitOptions::resolved(const Trace& tables) const {
 
 std::string unit_label(const Trace& tables, const Unit& unit) {
   if (unit.name != kNone<UnitNameId>) return tables.unit_name(unit.name).name;
-  std::string function;
-  if (unit.site != kNone<SiteId>) function = tables.site(unit.site).function;
+  std::string function = own_function(tables, unit.site, unit.context);
   if (!function.empty()) return unit.lock == kNone<SyncId> ? function : function + " (critical section)";
   if (unit.lock == kNone<SyncId>) return "(access)";
   return fmt::format("section of {}", tables.sync(unit.lock).name);
 }
 
 UnitTracker::UnitTracker(UnitOptions options, SetMap& sets, const Trace& tables)
-    : options_(std::move(options)), sets_(sets), tables_(tables) {}
+    : options_(std::move(options)), roles_(options_, sets, tables), sets_(sets), tables_(tables) {}
 
 UnitTracker::Thread& UnitTracker::thread(ThreadId id) {
   if (raw(id) >= threads_.size()) threads_.resize(raw(id) + 1);
   return threads_[raw(id)];
 }
 
-const UnitTracker::Role& UnitTracker::role_of(UnitNameId name) {
+void UnitRoles::learn(UnitNameId name) {
   if (raw(name) >= roles_.size()) roles_.resize(raw(name) + 1);
-  Role& role = roles_[raw(name)];
-  if (!role.known) {
-    role = decide(tables_.unit_name(name));
-    role.known = true;
-  }
-  return role;
+  roles_[raw(name)] = decide(tables_.unit_name(name));
+  roles_[raw(name)].known = true;
 }
 
-UnitTracker::Role UnitTracker::decide(const UnitNameInfo& info) {
-  Role role;
+UnitRole UnitRoles::decide(const UnitNameInfo& info) {
+  UnitRole role;
   role.statics = sets_.home(info.type);
   role.file = sets_.home(info.file);
   if (any_matches(options_.not_atomic, info.name)) {
@@ -111,9 +122,10 @@ UnitTracker::Role UnitTracker::decide(const UnitNameInfo& info) {
     role.scope = Scope::Everything;
   } else if (options_.methods && info.source != UnitSource::Annotated) {
     role.heuristic = true;
-    role.transparent = info.flags & (UnitNameInfo::kGetter | UnitNameInfo::kSetter);
+    role.transparent = info.flags & (UnitNameInfo::kGetter | UnitNameInfo::kSetter | UnitNameInfo::kExposes);
+    bool accessor = info.flags & (UnitNameInfo::kGetter | UnitNameInfo::kSetter);
     bool declared = info.source == UnitSource::Method || info.source == UnitSource::StructFunction;
-    role.scope = declared && !role.transparent ? Scope::Owners : Scope::Additional;
+    role.scope = declared && !accessor ? Scope::Owners : Scope::Additional;
   }
   return role;
 }
@@ -159,11 +171,12 @@ void UnitTracker::feed(const Event& event, EventIndex position) {
 
 void UnitTracker::begin(const Event& event, EventIndex position) {
   Frame frame;
-  frame.role = role_of(event.unit());
+  frame.role = roles_.of(event.unit());
   frame.open.unit = {.name = event.unit(),
                      .thread = event.thread,
                      .object = event.self(),
                      .site = event.site,
+                     .context = event.context,
                      .begin = position};
   ObjectId self = event.self();
   if (self != kNone<ObjectId>) {
@@ -181,7 +194,8 @@ void UnitTracker::begin(const Event& event, EventIndex position) {
 void UnitTracker::begin_section(const Event& event, SyncId lock, EventIndex position) {
   Frame frame;
   frame.role.scope = Scope::Everything;
-  frame.open.unit = {.lock = lock, .thread = event.thread, .site = event.site, .begin = position};
+  frame.open.unit = {
+      .lock = lock, .thread = event.thread, .site = event.site, .context = event.context, .begin = position};
   Thread& state = thread(event.thread);
   state.frames.push_back(frame);
   state.last_set = kNone<SetId>;
@@ -219,23 +233,28 @@ void UnitTracker::finish(Frame& frame, EventIndex position) {
   frame.open.merged = false;
 }
 
-void UnitTracker::find_frame(Thread& state, const SetInfo& set) const {
+void UnitTracker::find_frame(Thread& state, SetId set, bool atomic) const {
+  const SetInfo& info = sets_.info(set);
+  atomic = atomic || info.atomic;  // the heuristics have nothing to say then
   state.last_frame = kNoFrame;
   state.last_additional = true;
   for (uint32_t i = 0; i < state.frames.size(); ++i) {
     const Frame& frame = state.frames[i];
-    const Role& role = frame.role;
+    const UnitRole& role = frame.role;
     bool declared = role.scope == Scope::Everything;
-    if (role.scope == Scope::Owners && set.owner != kNone<OwnerId>) {
-      declared = set.owner == frame.owner || set.owner == role.statics || set.owner == role.file;
+    if (!atomic && role.scope == Scope::Owners && info.owner != kNone<OwnerId>) {
+      declared = info.owner == frame.owner || info.owner == role.statics || info.owner == role.file;
     }
-    if (declared) {
+    // What it is an additional unit for stays its own, also where a lock section within it would come first.
+    bool again =
+        !atomic && std::find(frame.additional.begin(), frame.additional.end(), set) != frame.additional.end();
+    if (declared || again) {
       state.last_frame = i;
-      state.last_additional = false;
+      state.last_additional = !declared;
       return;
     }
     if (role.barred) state.last_frame = kNoFrame;
-    if (role.heuristic && !role.transparent && !set.atomic) state.last_frame = i;  // the innermost so far
+    if (role.heuristic && !role.transparent && !atomic) state.last_frame = i;  // the innermost so far
   }
 }
 
@@ -243,9 +262,14 @@ const OpenUnit* UnitTracker::unit_of(const Event& access) {
   Thread& state = thread(access.thread);
   if (state.frames.empty()) return nullptr;
   SetId set = sets_.set_of(access.variable());
-  if (state.last_set != set) {
+  if (state.last_set != set || state.last_atomic != access.atomic()) {
     state.last_set = set;
-    find_frame(state, sets_.info(set));
+    state.last_atomic = access.atomic();
+    find_frame(state, set, access.atomic());
+    if (state.last_frame != kNoFrame && state.last_additional) {
+      std::vector<SetId>& additional = state.frames[state.last_frame].additional;
+      if (std::find(additional.begin(), additional.end(), set) == additional.end()) additional.push_back(set);
+    }
   }
   if (state.last_frame == kNoFrame) return nullptr;
   Frame& frame = state.frames[state.last_frame];

@@ -51,6 +51,7 @@ struct Unit {
   ThreadId thread = kNone<ThreadId>;
   ObjectId object = kNone<ObjectId>;  // `this` of a method
   SiteId site = kNone<SiteId>;        // where it began
+  ContextId context = kNone<ContextId>;
   EventIndex begin = kNone<EventIndex>;
   EventIndex end = kNone<EventIndex>;  // kNone: the trace ends before the unit does
 };
@@ -64,6 +65,44 @@ struct OpenUnit {
   Unit unit;
   UnitId id = kNone<UnitId>;
   bool merged = false;
+};
+
+// What a name in Begin is, by the options.
+struct UnitRole {
+  enum class Scope : uint8_t { Nothing, Everything, Owners, Additional };
+  Scope scope = Scope::Nothing;
+  bool transparent =
+      false;            // getter, setter, method of an iterator: its caller takes accesses of another object
+  bool barred = false;  // said not to be atomic: it is no additional unit, and nothing around it is for it
+  bool heuristic = false;  // ends where its thread forks or joins: such a function is not meant to be atomic
+  bool known = false;
+  OwnerId statics = kNone<OwnerId>, file = kNone<OwnerId>;
+};
+
+// Decides each name once.
+class UnitRoles {
+ public:
+  UnitRoles(const UnitOptions& options, SetMap& sets, const Trace& tables)
+      : options_(options), sets_(sets), tables_(tables) {}
+
+  const UnitRole& of(UnitNameId name) {
+    if (raw(name) >= roles_.size() || !roles_[raw(name)].known) learn(name);
+    return roles_[raw(name)];
+  }
+  // Where all memory is one set: is it a unit.
+  bool is_unit(UnitNameId name) {
+    UnitRole::Scope scope = of(name).scope;
+    return scope == UnitRole::Scope::Everything || scope == UnitRole::Scope::Owners;
+  }
+
+ private:
+  void learn(UnitNameId name);
+  UnitRole decide(const UnitNameInfo& info);
+
+  const UnitOptions& options_;
+  SetMap& sets_;
+  const Trace& tables_;
+  std::vector<UnitRole> roles_;
 };
 
 // Follows a trace event by event. O(depth of open units) an access, O(1) amortised while nothing begins or
@@ -87,44 +126,34 @@ class UnitTracker {
   size_t depth() const { return depth_; }
 
  private:
-  enum class Scope : uint8_t { Nothing, Everything, Owners, Additional };
-  struct Role {  // of a unit name, decided once
-    Scope scope = Scope::Nothing;
-    bool transparent = false;  // getter or setter
-    bool barred = false;  // said not to be atomic: it is no additional unit, and nothing around it is for it
-    bool heuristic =
-        false;  // splits where its thread forks or joins: such a function is not meant to be atomic
-    OwnerId statics = kNone<OwnerId>, file = kNone<OwnerId>;
-    bool known = false;
-  };
   struct Frame {
     OpenUnit open;
-    Role role;
+    UnitRole role;
     OwnerId owner = kNone<OwnerId>;
+    std::vector<SetId> additional;  // sets that it is an additional unit for
   };
   struct Thread {
     std::vector<Frame> frames;
     SetId last_set = kNone<SetId>;  // answer of the last unit_of, until frames change
     uint32_t last_frame = 0;
     bool last_additional = false;
+    bool last_atomic = false;
   };
 
   Thread& thread(ThreadId id);
-  const Role& role_of(UnitNameId name);
-  Role decide(const UnitNameInfo& info);
   void begin(const Event& event, EventIndex position);
   void begin_section(const Event& event, SyncId lock, EventIndex position);
   void end_section(ThreadId thread, SyncId lock, EventIndex position);
   void pop(Thread& thread, size_t frame, EventIndex position);
   void split(Thread& thread, EventIndex position, bool only_heuristic);
   void finish(Frame& frame, EventIndex position);
-  void find_frame(Thread& thread, const SetInfo& set) const;
+  void find_frame(Thread& thread, SetId set, bool atomic) const;
 
   UnitOptions options_;
+  UnitRoles roles_;
   SetMap& sets_;
   const Trace& tables_;
   std::vector<Thread> threads_;
-  std::vector<Role> roles_;
   std::vector<OpenUnit> ended_;
   uint32_t next_ = 0;
   size_t depth_ = 0;

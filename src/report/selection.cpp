@@ -78,7 +78,7 @@ void sort_findings(Findings& findings) {
   std::vector<Finding>& list = findings.findings;
   auto key = [&list](size_t i) {
     const Finding& finding = list[i];
-    return std::tuple(-static_cast<int>(finding.verdict), finding.pattern == Pattern::WWW,
+    return std::tuple(-static_cast<int>(finding.verdict), finding.pattern == Pattern::WWW, finding.units.size(),
                       std::string_view(finding.variable), std::string_view(finding.unit), finding.pattern,
                       std::string_view(finding.id), i);
   };

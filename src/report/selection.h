@@ -26,8 +26,8 @@ struct Selection {
   bool keep_infeasible = false;  // they are shown, and never fail
 };
 
-// Worst verdict first; within one verdict WWW last (no three accesses prove it), then by variable, unit and
-// id.
+// Worst verdict first; within one verdict WWW last (no three accesses prove it), shorter cycles first, then by
+// variable, unit and id.
 void sort_findings(Findings& findings);
 
 struct Selected {

@@ -41,6 +41,11 @@ void Directory::add_module(const Module& module) {
     Global& known = globals_[module.globals[i]];
     if (known.size < entry.size) known = {entry.size, &module, i};
   }
+  // Whether a program has annotations must be known before the first of them is reached.
+  for (uint32_t i = 0; i < module.tables.units.size(); ++i) {
+    auto source = static_cast<UnitSource>(module.tables.units[i].source);
+    if (source == UnitSource::Annotated || source == UnitSource::UnitFor) unit_name(module, i);
+  }
 }
 
 SiteId Directory::site(const Module& module, uint32_t index) {
@@ -67,8 +72,18 @@ UnitNameId Directory::unit_name(const Module& module, uint32_t index) {
   if (ids[index] != kNone<UnitNameId>) return ids[index];
   const UnitEntry& entry = module.tables.units[index];
   UnitNameInfo info{.name = entry.name,
-                    .source = static_cast<UnitSource>(std::min<uint32_t>(entry.source, 4))};
-  if (entry.type != kNoIndex) info.type = module.tables.types[entry.type].name;
+                    .source = static_cast<UnitSource>(std::min<uint32_t>(entry.source, 5))};
+  if (entry.type != kNoIndex) {
+    const TypeEntry& type = module.tables.types[entry.type];
+    info.type = type.name;
+    if (type.outer != kNoIndex || (type.flags & TypeEntry::kIterator) != 0) info.flags |= UnitNameInfo::kExposes;
+  }
+  if (entry.function != kNoIndex) {
+    const FunctionEntry& function = module.tables.functions[entry.function];
+    info.file = text_of(module.tables, function.file);
+    if ((function.flags & FunctionEntry::kGetter) != 0) info.flags |= UnitNameInfo::kGetter;
+    if ((function.flags & FunctionEntry::kSetter) != 0) info.flags |= UnitNameInfo::kSetter;
+  }
   auto [it, fresh] =
       units_.emplace(fmt::format("{}\n{}\n{}", info.name, entry.source, info.type), kNone<UnitNameId>);
   if (fresh) it->second = builder_.add_unit_name(std::move(info));
@@ -156,6 +171,7 @@ void Directory::redirect_inner(uint64_t base, const Instance& outer) {
     if (it->second.object != outer.object &&
         member_path(outer.module->tables, outer.type, it->first - base, inner, &path)) {
       outers_[raw(it->second.object)] = {outer.object, path};
+      builder_.set_outer(it->second.object, outer.object);
     }
   }
 }
@@ -171,6 +187,22 @@ ObjectId Directory::self(uint64_t address, const Module& module, uint32_t type) 
     return known->second.object;
   }
   return instance(address, module, type).second.object;
+}
+
+void Directory::note_field(Named& named, const Module& module, uint32_t type, uint64_t offset) const {
+  FieldFacts facts = field_facts(module.tables, type, offset);
+  named.flags = facts.flags;
+  named.set = std::move(facts.set);
+}
+
+void Directory::note_global(Named& named, const Module& module, const GlobalEntry& entry) const {
+  std::string_view type = entry.type_name;
+  if (type.starts_with("std::atomic") || type.starts_with("_Atomic")) named.flags |= VariableInfo::kAtomic;
+  if ((entry.flags & GlobalEntry::kClassStatic) != 0) {
+    named.home = entry.name.substr(0, entry.name.rfind("::"));
+  } else if ((entry.flags & GlobalEntry::kFileStatic) != 0 && module.name.ends_with(".c")) {
+    named.home = text_of(module.tables, entry.file);
+  }
 }
 
 Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite site) {
@@ -193,6 +225,7 @@ Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite 
     named.field = field_path(owner.second.module->tables, owner.second.type, address - owner.first, false);
     if (named.field.empty())
       named.field = prefix + field_path(tables, entry->object_type, entry->offset, false);
+    note_field(named, *owner.second.module, owner.second.type, address - owner.first);
     size_t bracket = named.field.find('[');
     named.name =
         !said.empty() && bracket == std::string::npos ? std::string(said) : type.name + "::" + named.field;
@@ -207,12 +240,15 @@ Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite 
       const auto& owner = instance(global->first, *global->second.module, of.type);
       named.object = owner.second.object;
       named.field = field_path(owner.second.module->tables, of.type, address - global->first, false);
+      note_field(named, *owner.second.module, of.type, address - global->first);
     }
+    note_global(named, *global->second.module, of);
     return named;
   }
   if (const auto* known = instance_at(address)) {
     named.object = known->second.object;
     named.field = field_path(known->second.module->tables, known->second.type, address - known->first, false);
+    note_field(named, *known->second.module, known->second.type, address - known->first);
     if (!named.field.empty()) {
       named.name = known->second.module->tables.types[known->second.type].name + "::" + named.field;
       return named;
@@ -246,7 +282,10 @@ VariableId Directory::add_variable(uint64_t address, uint32_t bytes, TableSite s
                     .address = address,
                     .size = bytes,
                     .object = named.object,
-                    .field = std::move(named.field)};
+                    .field = std::move(named.field),
+                    .flags = named.flags,
+                    .home = std::move(named.home),
+                    .set = std::move(named.set)};
   info.initial_known = initial_of(address, bytes, &info.initial);
   if (!info.initial_known && value != nullptr) info.initial = *value;
   return builder_.add_variable(std::move(info));

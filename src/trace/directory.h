@@ -73,7 +73,11 @@ class Directory {
   struct Named {
     std::string name, field;
     ObjectId object = kNone<ObjectId>;
+    uint32_t flags = 0;     // VariableInfo::Flags
+    std::string home, set;
   };
+  void note_field(Named& named, const Module& module, uint32_t type, uint64_t offset) const;
+  void note_global(Named& named, const Module& module, const GlobalEntry& entry) const;
 
   const std::pair<const uint64_t, Global>* global_at(uint64_t address) const;
   const std::pair<const uint64_t, Block>* block_at(uint64_t address) const;

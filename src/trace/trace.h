@@ -82,7 +82,9 @@ struct UnitNameInfo {
   UnitSource source = UnitSource::Annotated;
   std::string type;                      // the class whose object object2 of Begin is; empty if none
   std::string file;                      // where the function is defined; empty if not known
-  enum Flags : uint32_t { kGetter = 1, kSetter = 2 };  // reads or writes one field of `this` and does nothing else
+  // Getter, setter: reads or writes one field of `this` and does nothing else. Exposes: of an iterator or a nested class,
+  // through which its user touches another object.
+  enum Flags : uint32_t { kGetter = 1, kSetter = 2, kExposes = 4 };
   uint32_t flags = 0;
   friend bool operator==(const UnitNameInfo&, const UnitNameInfo&) = default;
 };
@@ -99,6 +101,12 @@ struct SymbolicInfo {
   std::string bound;                     // name after `->`
   std::string expression;                // after `=`, or of assume
   friend bool operator==(const SymbolicInfo&, const SymbolicInfo&) = default;
+};
+
+// What happened to tables while they grew; no part of what a trace is, so any two are equal.
+struct TableChanges {
+  std::vector<ObjectId> outer_set;  // objects that got their `outer` after they were made, in order
+  friend bool operator==(const TableChanges&, const TableChanges&) { return true; }
 };
 
 class Trace {
@@ -132,6 +140,9 @@ class Trace {
   // Sets declared by hand in a text trace (`set NAME x y`), variable ids per set name.
   const std::map<std::string, std::vector<VariableId>>& declared_sets() const { return declared_sets_; }
 
+  // For those who follow growing tables (model/sets.h).
+  const TableChanges& changes() const { return changes_; }
+
   // Program that was run, and how; empty in text traces.
   const std::string& program() const { return program_; }
   // What the reader had to say about the input (truncated, unordered …), one sentence each.
@@ -155,6 +166,7 @@ class Trace {
   std::map<std::string, std::vector<VariableId>> declared_sets_;
   std::string program_;
   std::vector<std::string> remarks_;
+  TableChanges changes_;
 };
 
 // Builds a Trace event by event. The named lookups (thread("T1")) create on first use, so tests read well:
@@ -192,6 +204,10 @@ class TraceBuilder {
   SyncInfo& sync_info(SyncId id) { return trace_.syncs_[raw(id)]; }
   ThreadInfo& thread_info(ThreadId id) { return trace_.threads_[raw(id)]; }
   ObjectInfo& object_info(ObjectId id) { return trace_.objects_[raw(id)]; }
+  void set_outer(ObjectId object, ObjectId outer) {
+    trace_.objects_[raw(object)].outer = outer;
+    trace_.changes_.outer_set.push_back(object);
+  }
 
   // For tests and generators: one line an event.
   EventIndex read(std::string_view thread, std::string_view variable, uint64_t value);

@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "trace/trace.h"
+
 namespace cleave {
 namespace {
 
@@ -47,6 +49,30 @@ std::string field_path(const SiteTables& tables, uint32_t type, uint64_t offset,
       break;
   }
   return path;
+}
+
+FieldFacts field_facts(const SiteTables& tables, uint32_t type, uint64_t offset) {
+  FieldFacts facts;
+  bool owned = false;
+  const FieldEntry* last = nullptr;
+  std::string ignored;
+  for (int depth = 0; type != kNoIndex && depth < kDeepest; ++depth) {
+    const std::string& name = tables.types[type].name;
+    if (name.starts_with("std::atomic")) facts.flags |= VariableInfo::kAtomic;
+    owned = owned || name.starts_with("std::unique_ptr<");
+    const FieldEntry* field = field_at(tables.types[type], offset);
+    if (field == nullptr) break;
+    last = field;
+    if ((field->flags & FieldEntry::kAtomic) != 0) facts.flags |= VariableInfo::kAtomic;
+    if ((field->flags & FieldEntry::kConst) != 0) facts.flags |= VariableInfo::kConst;
+    owned = owned || (field->flags & FieldEntry::kOwned) != 0;
+    if (facts.set.empty()) facts.set = field->set;
+    offset -= field->offset;
+    enter_array(*field, offset, ignored);
+    type = field->type;
+  }
+  if (owned && last != nullptr && (last->flags & FieldEntry::kPointer) != 0) facts.flags |= VariableInfo::kOwned;
+  return facts;
 }
 
 bool member_path(const SiteTables& tables, uint32_t type, uint64_t offset, std::string_view inner,

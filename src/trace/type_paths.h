@@ -15,6 +15,14 @@ namespace cleave {
 // into.
 std::string field_path(const SiteTables& tables, uint32_t type, uint64_t offset, bool stop_at_system);
 
+// What the declarations on the way to that byte say about it: VariableInfo::Flags, and its CLEAVE_SET. A pointer held by
+// a std::unique_ptr counts as owned.
+struct FieldFacts {
+  uint32_t flags = 0;
+  std::string set;
+};
+FieldFacts field_facts(const SiteTables& tables, uint32_t type, uint64_t offset);
+
 // Whether class `inner` (by name) lies by value at `offset` of class `type`; gives its path with a dot:
 // "inner.".
 bool member_path(const SiteTables& tables, uint32_t type, uint64_t offset, std::string_view inner,

@@ -1,0 +1,165 @@
+// Throughput of `cleave check --sets one` on generated serializable traces: events in memory, and RAPID text.
+//
+//   check_bench [--quick] [--events N]... : one line a shape. --huge: 100 million events that are never stored.
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "analysis/conflict/check.h"
+#include "serializable_trace.h"
+#include "trace/rapid.h"
+
+namespace cleave::bench {
+namespace {
+
+// Time of this thread on a core: what else runs on the machine does not count.
+double core_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// A generated trace as a source: nothing of it is stored. `generating` is the time the generator took.
+class GeneratedSource final : public EventSource {
+ public:
+  explicit GeneratedSource(const TraceSize& size) : trace_(size), tables_(SerializableTrace::tables(size)) {}
+  Result<std::span<const Event>> next() override {
+    double start = core_seconds();
+    batch_.clear();
+    Event event{};
+    while (batch_.size() < 4096 && trace_.next(event)) batch_.push_back(event);
+    generating += core_seconds() - start;
+    return std::span<const Event>(batch_);
+  }
+  uint64_t old_value(size_t) const override { return 0; }
+  const Trace& tables() const override { return tables_; }
+
+  double generating = 0;
+
+ private:
+  SerializableTrace trace_;
+  Trace tables_;
+  std::vector<Event> batch_;
+};
+
+class StoredSource final : public EventSource {
+ public:
+  StoredSource(const std::vector<Event>& events, const Trace& tables) : events_(events), tables_(tables) {}
+  Result<std::span<const Event>> next() override {
+    size_t count = std::min<size_t>(4096, events_.size() - at_);
+    at_ += count;
+    return std::span<const Event>(events_).subspan(at_ - count, count);
+  }
+  uint64_t old_value(size_t) const override { return 0; }
+  const Trace& tables() const override { return tables_; }
+
+ private:
+  const std::vector<Event>& events_;
+  const Trace& tables_;
+  size_t at_ = 0;
+};
+
+double peak_megabytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+struct Timed {
+  double seconds;
+  conflict::CheckReport report;
+};
+
+Timed time_check(EventSource& source) {
+  conflict::CheckOptions options;
+  options.units.annotated = true;
+  options.sets.one = true;
+  double start = core_seconds();
+  Result<conflict::CheckReport> report = conflict::check(source, options);
+  double seconds = core_seconds() - start;
+  if (!report) {
+    fmt::print(stderr, "check_bench: {}\n", report.error().sentence());
+    std::exit(1);
+  }
+  if (!report.value().findings.empty()) {
+    fmt::print(stderr, "check_bench: a cycle in a serializable trace\n");
+    std::exit(1);
+  }
+  return {seconds, std::move(report).value()};
+}
+
+void row(const TraceSize& size, const char* from, const Timed& timed) {
+  fmt::print("{:>10} {:>7} {:>9} {:>8} {:>8} {:>9.3f} {:>8.1f} {:>9} {:>9.0f}\n", size.events, size.threads,
+             size.variables, size.overlap ? "yes" : "no", from, timed.seconds,
+             static_cast<double>(size.events) / timed.seconds / 1e6, timed.report.most_live, peak_megabytes());
+  std::fflush(stdout);
+}
+
+void measure(const TraceSize& size) {
+  Trace tables = SerializableTrace::tables(size);
+  std::vector<Event> events;
+  events.reserve(size.events);
+  SerializableTrace trace(size);
+  Event event{};
+  while (trace.next(event)) events.push_back(event);
+  StoredSource stored(events, tables);
+  row(size, "memory", time_check(stored));
+
+  std::filesystem::path path = std::filesystem::temp_directory_path() / fmt::format("check_bench.{}.std", getpid());
+  {
+    std::ofstream file(path, std::ios::binary);
+    std::string text;
+    for (size_t i = 0; i < events.size(); ++i) {
+      append_rapid_line(text, events[i], i % 1000);
+      if (text.size() > 1 << 20 || i + 1 == events.size()) {
+        file << text;
+        text.clear();
+      }
+    }
+  }
+  events = {};
+  auto rapid = open_rapid_trace(path.string());
+  if (rapid) row(size, "rapid", time_check(*rapid.value()));
+  std::filesystem::remove(path);
+}
+
+int run(int argc, char** argv) {
+  bool quick = false, huge = false;
+  for (int i = 1; i < argc; ++i) {
+    quick = quick || std::strcmp(argv[i], "--quick") == 0;
+    huge = huge || std::strcmp(argv[i], "--huge") == 0;
+  }
+  fmt::print("{:>10} {:>7} {:>9} {:>8} {:>8} {:>9} {:>8} {:>9} {:>9}\n", "events", "threads", "variables", "overlap",
+             "from", "seconds", "Mev/s", "most live", "peak MB");
+  if (huge) {
+    for (bool overlap : {false, true}) {
+      TraceSize size{.events = 100'000'000, .threads = 64, .variables = 1'000'000, .overlap = overlap};
+      GeneratedSource source(size);
+      Timed timed = time_check(source);
+      timed.seconds -= source.generating;
+      row(size, "stream", timed);
+    }
+    return 0;
+  }
+  for (uint64_t events : quick ? std::vector<uint64_t>{1'000'000} : std::vector<uint64_t>{1'000'000, 10'000'000}) {
+    for (bool overlap : {false, true}) {
+      for (uint32_t threads : {8u, 64u}) {
+        for (uint32_t variables : {1000u, 1'000'000u}) {
+          measure({.events = events, .threads = threads, .variables = variables, .overlap = overlap});
+        }
+      }
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace cleave::bench
+
+int main(int argc, char** argv) { return cleave::bench::run(argc, argv); }

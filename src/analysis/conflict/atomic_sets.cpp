@@ -1,0 +1,108 @@
+// Atomic-set serializability: one conflict graph a set, edges are conflicts and nothing else.
+#include <unordered_map>
+
+#include "analysis/conflict/engine.h"
+
+namespace cleave::conflict {
+namespace {
+
+class AtomicSets final : public Engine {
+ public:
+  AtomicSets(SetMap& sets, const Trace& tables, const CheckOptions& options)
+      : Engine(sets, tables, options), tracker_(options.units, sets, tables) {}
+
+  bool feed(std::span<const Event> events, uint64_t first) override {
+    for (size_t i = 0; i < events.size(); ++i) {
+      const Event& event = events[i];
+      uint64_t position = first + i;
+      if (!is_access(event.kind)) {
+        tracker_.feed(event, EventIndex{position});
+        for (const OpenUnit& unit : tracker_.ended()) end(unit.id);
+        continue;
+      }
+      if (const OpenUnit* unit = tracker_.unit_of(event)) {
+        access(node_of(*unit, sets_.set_of(event.variable())), event, position);
+      } else {
+        alone(event, position);
+      }
+      if (tables_.variable(event.variable()).flags & VariableInfo::kOwned && writes(event.kind)) own(event);
+      if (stopped()) return false;
+    }
+    return true;
+  }
+  size_t deepest() const override { return tracker_.depth(); }
+
+ private:
+  // Nodes of the sets that an open unit has touched. Nearly always one or two.
+  using Nodes = std::vector<std::pair<SetId, NodeRef>>;
+
+  NodeRef node_of(const OpenUnit& unit, SetId set) {
+    if (last_.id == unit.id && last_.set == set) return last_.node;
+    Nodes& nodes = nodes_[unit.id];
+    last_ = {unit.id, set, find(nodes, unit, set)};
+    return last_.node;
+  }
+  NodeRef find(Nodes& nodes, const OpenUnit& unit, SetId set) {
+    // An additional unit is a unit on the union of its sets: one node for all of them.
+    if (unit.merged && !nodes.empty()) return nodes.front().second;
+    for (const auto& [known, node] : nodes) {
+      if (known == set) return node;
+    }
+    nodes.emplace_back(set, open(unit.unit, set));
+    return nodes.back().second;
+  }
+  void end(UnitId id) {
+    auto it = nodes_.find(id);
+    if (it == nodes_.end()) return;
+    for (const auto& [set, node] : it->second) graph_.end(node);
+    nodes_.erase(it);
+    if (last_.id == id) last_ = {};
+  }
+  // No unit covers the access: it is one of its own, and over at once.
+  void alone(const Event& event, uint64_t position) {
+    if (!memory_.any_live(graph_, event)) {
+      ++units_;
+      return memory_.forget(event);
+    }
+    Unit unit{.thread = event.thread,
+              .site = event.site,
+              .context = event.context,
+              .begin = EventIndex{position},
+              .end = EventIndex{position}};
+    NodeRef node = open(unit, sets_.set_of(event.variable()));
+    access(node, event, position);
+    graph_.end(node);
+  }
+
+  // A pointer that owns what it points to was stored: that object's fields now belong to the sets of the
+  // owner.
+  void own(const Event& event) {
+    std::span<const ObjectInfo> objects = tables_.objects();
+    for (; objects_seen_ < objects.size(); ++objects_seen_) {
+      if (objects[objects_seen_].address != 0)
+        by_address_[objects[objects_seen_].address] = id_of<ObjectId>(objects_seen_);
+    }
+    auto part = by_address_.find(event.value);
+    ObjectId whole = tables_.variable(event.variable()).object;
+    if (part != by_address_.end() && whole != kNone<ObjectId>) sets_.own(whole, part->second);
+  }
+
+  struct Last {
+    UnitId id = kNone<UnitId>;
+    SetId set = kNone<SetId>;
+    NodeRef node;
+  };
+  UnitTracker tracker_;
+  std::unordered_map<UnitId, Nodes> nodes_;
+  std::unordered_map<uint64_t, ObjectId> by_address_;  // of the objects so far; the latest at an address
+  size_t objects_seen_ = 0;
+  Last last_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_atomic_sets(SetMap& sets, const Trace& tables, const CheckOptions& options) {
+  return std::make_unique<AtomicSets>(sets, tables, options);
+}
+
+}  // namespace cleave::conflict

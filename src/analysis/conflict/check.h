@@ -1,0 +1,68 @@
+// `cleave check`: is what ran atomic-set serializable, and if not, which cycles of units say so (Marathon).
+//
+// Complete and sound for the given trace, units and sets: a cycle is found at the very event that closes it,
+// and nothing else is reported. Streaming: memory is that of the variables and of the live part of the graph
+// (graph.h).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/finding.h"
+#include "model/sets.h"
+#include "model/units.h"
+#include "trace/stream.h"
+
+namespace cleave::conflict {
+
+struct CheckOptions {
+  UnitOptions units;
+  SetOptions sets;
+  bool stop_at_first = false;                      // the rest of the trace is not looked at
+  std::function<void(const Finding&)> on_finding;  // each unique cycle, when it is first seen
+};
+
+struct CheckReport {
+  std::vector<Finding> findings;              // shortest first
+  std::map<size_t, uint64_t> cycles_by_size;  // unique cycles, as in Table 1
+  uint64_t cycles_seen = 0;                   // edges that closed a cycle
+  std::optional<EventIndex> first_violation;  // the event that closed the first cycle
+  uint64_t events = 0;
+  uint64_t units = 0;        // nodes: units of work, of each of their sets
+  uint64_t edges = 0;        // between live units
+  size_t most_live = 0;      // |CG| of Table 1
+  size_t deepest = 0;        // nesting of units
+  bool complete = true;      // false: the trace ends in the middle
+  std::string unit_sources;  // what was used, as one would say to --units
+};
+
+// For a trace that comes in pieces.
+class Checker {
+ public:
+  // `tables` must outlive the checker and may grow.
+  Checker(const Trace& tables, CheckOptions options);
+  ~Checker();
+
+  // `splits` took place before the first of the events. False: stop_at_first has what it wanted.
+  bool feed(std::span<const Event> events, std::span<const VariableSplit> splits = {});
+  CheckReport report() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Reads the source to its end.
+Result<CheckReport> check(EventSource& source, const CheckOptions& options);
+
+// The cycles as one picture, one cluster a cycle.
+std::string to_dot(std::span<const Finding> cycles);
+
+}  // namespace cleave::conflict

@@ -1,0 +1,187 @@
+#include "analysis/conflict/cycles.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace cleave::conflict {
+namespace {
+
+constexpr size_t kDeepestStack = 32;
+
+std::string_view word_of(EdgeKind kind) {
+  switch (kind) {
+    case EdgeKind::WriteRead:
+      return "WR";
+    case EdgeKind::ReadWrite:
+      return "RW";
+    case EdgeKind::WriteWrite:
+      return "WW";
+    default:
+      return "order";
+  }
+}
+
+std::string_view order_of(EdgeKind kind) {
+  switch (kind) {
+    case EdgeKind::Lock:
+      return "lock";
+    case EdgeKind::ProgramOrder:
+      return "program order";
+    case EdgeKind::Fork:
+      return "fork";
+    case EdgeKind::Join:
+      return "join";
+    default:
+      return "";
+  }
+}
+
+bool is_conflict(EdgeKind kind) { return kind <= EdgeKind::WriteWrite; }
+
+// Where the smallest rotation of a cyclic sequence starts, by the words themselves, so that ids of findings
+// do not depend on what was seen first. Quadratic at worst; cycles are short.
+size_t smallest_rotation(const std::vector<uint32_t>& words, const std::vector<const std::string*>& texts) {
+  size_t best = 0, n = words.size();
+  for (size_t start = 1; start < n; ++start) {
+    for (size_t i = 0; i < n; ++i) {
+      uint32_t a = words[(start + i) % n], b = words[(best + i) % n];
+      if (a == b) continue;
+      if (*texts[a] < *texts[b]) best = start;
+      break;
+    }
+  }
+  return best;
+}
+
+std::string joined(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : "+") + name;
+  return text;
+}
+
+}  // namespace
+
+size_t CycleLog::KeyHash::operator()(const Key& key) const {
+  size_t h = key.size();
+  for (uint32_t word : key) h = (h ^ word) * 0x9e3779b97f4a7c15ull, h ^= h >> 31;
+  return h;
+}
+
+uint32_t CycleLog::intern(const std::string& text) {
+  auto [it, fresh] = words_.try_emplace(text, static_cast<uint32_t>(words_.size()));
+  if (fresh) texts_.push_back(&it->first);  // keys of an unordered_map stay where they are
+  return it->second;
+}
+
+// An additional unit stands on the union of its sets, so the edges of one cycle may be on several.
+std::string CycleLog::set_name(const Cycle& cycle) const {
+  std::set<std::string> names;
+  for (const CycleStep& step : cycle) {
+    if (is_conflict(step.edge.kind))
+      names.insert(sets_.info(sets_.set_of(VariableId{step.edge.object})).name);
+  }
+  if (names.empty()) names.insert(sets_.info(cycle.front().node.set).name);
+  return joined(names);
+}
+
+std::string CycleLog::label(const NodeInfo& node) const { return unit_label(tables_, node.unit); }
+
+void CycleLog::add(const Cycle& cycle) {
+  ++seen_;
+  std::vector<uint32_t> labels;
+  for (const CycleStep& step : cycle) labels.push_back(intern(label(step.node)));
+  size_t rotation = smallest_rotation(labels, texts_);
+  std::rotate(labels.begin(), labels.begin() + static_cast<ptrdiff_t>(rotation), labels.end());
+  Key key = std::move(labels);
+  key.push_back(intern(set_name(cycle)));
+  auto [it, first] = index_.try_emplace(std::move(key), found_.size());
+  if (!first) {
+    ++found_[it->second].occurrences;
+    return;
+  }
+  found_.push_back(describe(cycle, rotation));
+  if (fresh_) fresh_(found_.back());
+}
+
+AccessReport CycleLog::describe(const Unit& unit, EventKind kind, const Access& access,
+                                const std::string& variable) const {
+  AccessReport report;
+  report.thread = tables_.thread(unit.thread).name;
+  report.op = cleave::word_of(kind);
+  report.variable = variable;
+  if (is_access(kind)) report.value = std::to_string(access.value);
+  if (access.site != kNone<SiteId>) {
+    const SiteInfo& site = tables_.site(access.site);
+    report.function = site.function;
+    report.file = site.file;
+    report.line = site.line;
+  }
+  for (ContextId c = access.context; c != kNone<ContextId> && report.stack.size() < kDeepestStack;) {
+    const ContextInfo& context = tables_.context(c);
+    if (context.call_site != kNone<SiteId>) {
+      const SiteInfo& call = tables_.site(context.call_site);
+      report.stack.push_back(fmt::format("{} {}:{}", call.function, call.file, call.line));
+    }
+    c = context.parent;
+  }
+  return report;
+}
+
+Finding CycleLog::describe(const Cycle& cycle, size_t rotation) const {
+  Finding finding;
+  finding.kind = FindingKind::Cycle;
+  finding.verdict = Verdict::Witnessed;
+  finding.set = set_name(cycle);
+  const size_t n = cycle.size();
+  std::vector<std::string> labels;
+  for (size_t i = 0; i < n; ++i) {
+    const CycleStep& from = cycle[(rotation + i) % n];
+    const CycleStep& to = cycle[(rotation + i + 1) % n];
+    labels.push_back(label(from.node));
+    finding.units.push_back({labels.back(), tables_.thread(from.node.unit.thread).name});
+    EdgeReport edge{.from = static_cast<uint32_t>(i), .to = static_cast<uint32_t>((i + 1) % n)};
+    edge.conflict = word_of(from.edge.kind);
+    if (is_conflict(from.edge.kind)) {
+      edge.variable = tables_.variable(VariableId{from.edge.object}).name;
+      if (finding.variable.empty()) finding.variable = edge.variable;
+    } else {
+      edge.variable = from.edge.object == UINT32_MAX ? std::string(order_of(from.edge.kind))
+                                                     : tables_.sync(SyncId{from.edge.object}).name;
+    }
+    edge.first = describe(from.node.unit, from.edge.first_kind, from.edge.first, edge.variable);
+    edge.second = describe(to.node.unit, from.edge.second_kind, from.edge.second, edge.variable);
+    edge.first.role = Role::From;
+    edge.second.role = Role::To;
+    finding.edges.push_back(std::move(edge));
+  }
+  finding.unit = labels.front();
+  finding.id = finding_id(FindingKind::Cycle, Pattern::None, finding.set, labels);
+  finding.why = fmt::format(
+      "each of these {} units comes before the next one, and the last before the first, so no serial "
+      "order of them explains the run",
+      n);
+  return finding;
+}
+
+std::vector<Finding> CycleLog::findings() const {
+  std::vector<size_t> order(found_.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    size_t size_a = found_[a].units.size(), size_b = found_[b].units.size();
+    return size_a != size_b ? size_a < size_b : a < b;
+  });
+  std::vector<Finding> sorted;
+  for (size_t i : order) sorted.push_back(found_[i]);
+  return sorted;
+}
+
+std::map<size_t, uint64_t> CycleLog::sizes() const {
+  std::map<size_t, uint64_t> sizes;
+  for (const Finding& finding : found_) ++sizes[finding.units.size()];
+  return sizes;
+}
+
+}  // namespace cleave::conflict

@@ -1,0 +1,49 @@
+#include "analysis/conflict/memory.h"
+
+#include <algorithm>
+
+namespace cleave::conflict {
+
+bool Memory::any_live(const Graph& graph, const Event& event) {
+  VariableState& state = at(event.variable());
+  if (graph.alive(state.writer.node)) return true;
+  if (!writes(event.kind)) return false;
+  if (graph.alive(state.reader.node)) return true;
+  if (state.more == UINT32_MAX) return false;
+  const std::vector<Touch>& more = more_[state.more];
+  return std::any_of(more.begin(), more.end(), [&](const Touch& reader) { return graph.alive(reader.node); });
+}
+
+uint32_t Memory::take_more() {
+  if (free_more_.empty()) {
+    more_.emplace_back();
+    return static_cast<uint32_t>(more_.size() - 1);
+  }
+  uint32_t index = free_more_.back();
+  free_more_.pop_back();
+  return index;
+}
+
+// `comes` takes the place of the reader in the state's line; that one goes to the others. Readers that are
+// dead go.
+void Memory::keep_reader(const Graph& graph, VariableState& state, NodeRef comes) {
+  if (state.more == UINT32_MAX) state.more = take_more();
+  std::vector<Touch>& more = more_[state.more];
+  std::erase_if(more, [&](const Touch& reader) { return reader.node == comes || !graph.alive(reader.node); });
+  more.push_back(state.reader);
+}
+
+void Memory::copy(VariableId whole, VariableId part) {
+  reserve(std::max(raw(whole), raw(part)) + size_t{1});
+  VariableState state = at(whole);
+  VariableState& target = at(part);
+  forget_readers(target, [](const Touch&) {});
+  if (state.more != UINT32_MAX) {
+    uint32_t list = take_more();
+    more_[list] = more_[state.more];
+    state.more = list;
+  }
+  target = state;
+}
+
+}  // namespace cleave::conflict

@@ -1,0 +1,100 @@
+// Who touched what last: the edges of definition 2 come out of this. For each variable the last write, and
+// the reads since, of units that can still matter. One cache line a variable.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/conflict/graph.h"
+#include "trace/event.h"
+
+namespace cleave::conflict {
+
+struct Touch {
+  NodeRef node;
+  Access access;
+};
+
+struct alignas(64) VariableState {
+  Touch writer;
+  Touch reader;  // one of the readers since the last write; the others are in Memory::more_
+  uint32_t more = UINT32_MAX;
+  EventKind writer_kind = EventKind::Write;
+};
+static_assert(sizeof(VariableState) == 64);
+
+class Memory {
+ public:
+  VariableState& at(VariableId variable) {
+    if (raw(variable) >= states_.size()) states_.resize(raw(variable) + 1 + raw(variable) / 2);
+    return states_[raw(variable)];
+  }
+  void prefetch(uint32_t variable) const {
+    if (variable < states_.size()) __builtin_prefetch(&states_[variable], 1);
+  }
+  void reserve(size_t variables) {
+    if (variables > states_.size()) states_.resize(variables);
+  }
+
+  // Calls edge(touch, its kind, kind of the edge) for every live touch of another unit that the access of
+  // `node` conflicts with, and remembers the access. O(live readers since the last write).
+  template <typename OnEdge>
+  void access(const Graph& graph, NodeRef node, const Event& event, OnEdge&& edge) {
+    VariableState& state = at(event.variable());
+    if (!writes(event.kind)) return read(graph, state, node, event, edge);
+    if (state.writer.node != node && graph.alive(state.writer.node)) {
+      edge(state.writer, state.writer_kind, EdgeKind::WriteWrite);
+    }
+    forget_readers(state, [&](const Touch& reader) {
+      if (reader.node != node && graph.alive(reader.node)) edge(reader, EventKind::Read, EdgeKind::ReadWrite);
+    });
+    state.writer = touch(node, event);
+    state.writer_kind = event.kind;
+  }
+
+  // Whether access() would call edge for a unit that has done nothing yet.
+  bool any_live(const Graph& graph, const Event& event);
+  // The access of a unit that nothing reaches and that is over: whatever it hides is hidden.
+  void forget(const Event& event) {
+    if (!writes(event.kind)) return;
+    VariableState& state = at(event.variable());
+    state.writer = Touch{};
+    forget_readers(state, [](const Touch&) {});
+  }
+  // What was known of `whole` holds for `part`.
+  void copy(VariableId whole, VariableId part);
+
+ private:
+  static Touch touch(NodeRef node, const Event& event) {
+    return {node, {event.value, event.site, event.context}};
+  }
+
+  template <typename OnEdge>
+  void read(const Graph& graph, VariableState& state, NodeRef node, const Event& event, OnEdge&& edge) {
+    // A unit's later reads, and reads of its own write, have the edges that it has already.
+    if (state.reader.node == node || state.writer.node == node) return;
+    if (graph.alive(state.writer.node)) edge(state.writer, state.writer_kind, EdgeKind::WriteRead);
+    if (graph.alive(state.reader.node)) keep_reader(graph, state, node);
+    state.reader = touch(node, event);
+  }
+  template <typename OnReader>
+  void forget_readers(VariableState& state, OnReader&& on_reader) {
+    if (state.reader.node != NodeRef{}) {
+      on_reader(state.reader);
+      state.reader = Touch{};
+    }
+    if (state.more == UINT32_MAX) return;
+    for (const Touch& reader : more_[state.more]) on_reader(reader);
+    more_[state.more].clear();
+    free_more_.push_back(state.more);
+    state.more = UINT32_MAX;
+  }
+  void keep_reader(const Graph& graph, VariableState& state, NodeRef comes);
+  uint32_t take_more();
+
+  std::vector<VariableState> states_;
+  std::vector<std::vector<Touch>> more_;
+  std::vector<uint32_t> free_more_;
+};
+
+}  // namespace cleave::conflict

@@ -1,0 +1,214 @@
+// cleave check: serializability of what ran, after the fact, or live while it runs.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <span>
+
+#include "analysis/conflict/check.h"
+#include "cli/check_live.h"
+#include "cli/findings_output.h"
+#include "cli/units_and_sets.h"
+#include "report/explain.h"
+#include "trace/load.h"
+#include "trace/reader.h"
+
+namespace cleave::cli {
+namespace {
+
+struct CheckVerbOptions {
+  CommonOptions common;
+  std::string trace;
+  std::string sets = "auto";
+  std::string dot;
+  bool no_split = false;
+  std::string schedule = "free";
+  LiveOptions live;
+};
+
+Result<conflict::CheckOptions> check_options(const CheckVerbOptions& options) {
+  Result<UnitsAndSets> given = units_and_sets(options.common);
+  if (!given) return given.error();
+  conflict::CheckOptions check;
+  check.units = std::move(given).value().units;
+  check.sets = std::move(given).value().sets;
+  check.sets.one = options.sets == "one";
+  check.units.split_at_waits = !options.no_split;
+  return check;
+}
+
+std::string sizes_text(const std::map<size_t, uint64_t>& sizes) {
+  std::string text;
+  for (const auto& [size, count] : sizes)
+    text += fmt::format("{}{} of {} units", text.empty() ? "" : ", ", count, size);
+  return text.empty() ? "none" : text;
+}
+
+Findings findings_of(const conflict::CheckReport& report, const CheckVerbOptions& options, double seconds) {
+  Findings findings{.command = "check"};
+  StageReport stage{.name = "conflicts", .seconds = seconds};
+  stage.counts = {{"events", report.events},
+                  {"units", report.units},
+                  {"edges", report.edges},
+                  {"cycles", report.cycles_seen},
+                  {"most_live", report.most_live},
+                  {"deepest", report.deepest},
+                  {"unique_cycles", report.findings.size()}};
+  for (const auto& [size, count] : report.cycles_by_size)
+    stage.counts[fmt::format("cycles_of_{}", size)] = count;
+  findings.stages.push_back(std::move(stage));
+  findings.findings = report.findings;
+  findings.facts["cycles by size"] = sizes_text(report.cycles_by_size);
+  findings.facts["units from"] = report.unit_sources;
+  findings.facts["sets"] = options.sets == "one" ? "one: plain conflict serializability" : "atomic sets";
+  if (report.first_violation)
+    findings.facts["first cycle closed by event"] = std::to_string(raw(*report.first_violation));
+  if (!report.complete) {
+    findings.facts["truncated"] =
+        "the trace ends in the middle; what is said here holds for its events up to there";
+  }
+  return findings;
+}
+
+class LoadedTrace final : public EventSource {
+ public:
+  LoadedTrace(Trace trace, bool complete) : trace_(std::move(trace)), source_(trace_), complete_(complete) {}
+  Result<std::span<const Event>> next() override { return source_.next(); }
+  uint64_t old_value(size_t position) const override { return source_.old_value(position); }
+  const Trace& tables() const override { return trace_; }
+  bool complete() const override { return complete_; }
+
+ private:
+  Trace trace_;
+  TraceSource source_;
+  bool complete_;
+};
+
+TraceForm form_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string head(4096, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<size_t>(file.gcount()));
+  return form_of(head);
+}
+
+void add_remarks(Findings& findings, std::span<const std::string> remarks) {
+  std::string text;
+  for (const std::string& remark : remarks) text += (text.empty() ? "" : "; ") + remark;
+  if (!text.empty()) findings.facts["about the trace"] = text;
+}
+
+int finish(Findings findings, const conflict::CheckReport& report, const CheckVerbOptions& options) {
+  if (!options.dot.empty()) {
+    Status written = write_text_file(options.dot, conflict::to_dot(report.findings));
+    if (!written) return usage_error(written.error());
+  }
+  return put_out(std::move(findings), options.common);
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Objects within objects and locations that are split later are known from the beginning in a loaded trace,
+// so that is better where it fits; otherwise the trace is read as it goes.
+Result<std::unique_ptr<EventSource>> open_for_check(const CheckVerbOptions& options) {
+  constexpr uintmax_t kLoadedUpTo = 512u << 20;
+  std::error_code unreadable;
+  uintmax_t size = std::filesystem::file_size(options.trace, unreadable);
+  if (options.sets == "one" || unreadable || size > kLoadedUpTo) return open_trace(options.trace);
+  if (form_of_file(options.trace) == TraceForm::Binary) {
+    Result<RecordedTrace> recorded = load_recorded_trace(options.trace);
+    if (!recorded) return recorded.error();
+    bool complete = recorded.value().file == nullptr ||
+                    (recorded.value().file->ended() && !recorded.value().file->damaged());
+    return std::unique_ptr<EventSource>(new LoadedTrace(std::move(recorded.value().trace), complete));
+  }
+  Result<Trace> trace = load_trace(options.trace);
+  if (!trace) return trace.error();
+  return std::unique_ptr<EventSource>(new LoadedTrace(std::move(trace).value(), true));
+}
+
+int run_on_trace(const CheckVerbOptions& options, conflict::CheckOptions check) {
+  // RAPID's begin and end are the only units that such a trace can have, and the first may come late in the
+  // stream.
+  if (!check.units.any_source() && form_of_file(options.trace) == TraceForm::Rapid)
+    check.units.annotated = true;
+  auto start = std::chrono::steady_clock::now();
+  Result<std::unique_ptr<EventSource>> source = open_for_check(options);
+  if (!source) return usage_error(source.error());
+  Result<conflict::CheckReport> report = conflict::check(*source.value(), check);
+  if (!report) return usage_error(report.error());
+  const Trace& tables = source.value()->tables();
+  Findings findings = findings_of(report.value(), options, seconds_since(start));
+  findings.program = tables.program();
+  findings.trace = options.trace;
+  add_remarks(findings, tables.remarks());
+  return finish(std::move(findings), report.value(), options);
+}
+
+int run_on_program(const CheckVerbOptions& options, conflict::CheckOptions check,
+                   const ProgramLine& program) {
+  LiveOptions live = options.live;
+  if (!parse(options.schedule, &live.policy)) {
+    return usage_error(Error{"--schedule", fmt::format("there is no schedule '{}'", options.schedule)});
+  }
+  live.stop = live.stop || live.gdb;
+  if (!options.common.quiet) {
+    check.on_finding = [](const Finding& finding) {
+      fmt::print(stderr, "cleave: found {}\n", report::headline(finding));
+    };
+  }
+  auto start = std::chrono::steady_clock::now();
+  Result<LiveReport> report = check_live(program, live, check);
+  if (!report) return usage_error(report.error());
+  Findings findings = findings_of(report.value().report, options, seconds_since(start));
+  findings.program = report.value().program;
+  findings.trace = live.trace;
+  findings.facts["the program ended with"] = report.value().ended;
+  add_remarks(findings, report.value().remarks);
+  return finish(std::move(findings), report.value().report, options);
+}
+
+int run_check(const CheckVerbOptions& options, const ProgramLine& program) {
+  Result<conflict::CheckOptions> check = check_options(options);
+  if (!check) return usage_error(check.error());
+  if (options.trace.empty() == program.empty()) {
+    return usage_error(
+        Error{"", "give a trace, or a program after --: cleave check TRACE, cleave check -- PROG ARGS"});
+  }
+  return program.empty() ? run_on_trace(options, std::move(check).value())
+                         : run_on_program(options, std::move(check).value(), program);
+}
+
+}  // namespace
+
+void add_check_verb(CLI::App& app, Context& context) {
+  auto options = std::make_shared<CheckVerbOptions>();
+  CLI::App* verb =
+      app.add_subcommand("check", "is what ran serializable; if not, the cycles of units that say so");
+  verb->add_option("TRACE", options->trace, "a trace of any form; or give a program after --");
+  verb->add_option("--sets", options->sets, "auto: as in docs/check.md; one: all memory is one set")
+      ->check(CLI::IsMember({"auto", "one"}))
+      ->capture_default_str();
+  verb->add_option("--dot", options->dot, "draw the cycles into this file, for Graphviz");
+  verb->add_flag("--no-wait-split", options->no_split,
+                 "do not end units where their thread waits on a condition variable");
+  add_common_options(*verb, options->common);
+  verb->add_option("--schedule", options->schedule, "how the program runs: free, serial, random, pct, noise")
+      ->check(CLI::IsMember({"free", "serial", "random", "pct", "noise"}))
+      ->capture_default_str();
+  verb->add_option("--seed", options->live.seed, "of the schedule")->capture_default_str();
+  verb->add_option("-o,--output", options->live.trace, "keep the program's trace here");
+  verb->add_flag("--stop", options->live.stop, "end the program at the first finding");
+  verb->add_flag("--gdb", options->live.gdb, "stop the program at the first finding and attach gdb to it");
+  verb->footer(
+      "Example: cleave check bank.cleave --units annotated\n"
+      "Example: cleave check --schedule noise --stop -- ./bank");
+  verb->callback([options, &context] {
+    context.run = [options, &context] { return run_check(*options, context.program); };
+  });
+}
+
+}  // namespace cleave::cli

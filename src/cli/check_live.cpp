@@ -1,0 +1,204 @@
+#include "cli/check_live.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "exec/launch.h"
+#include "exec/run.h"
+#include "trace/reader.h"
+
+namespace cleave::cli {
+namespace {
+
+// The file that the program writes and we read; goes with us unless it is to be kept.
+class LiveTrace {
+ public:
+  explicit LiveTrace(const std::string& kept) : kept_(!kept.empty()) {
+    if (kept_) {
+      path_ = std::filesystem::absolute(kept).string();
+      std::filesystem::remove(path_);
+      return;
+    }
+    const char* directory = std::getenv("TMPDIR");
+    path_ = fmt::format("{}/cleave-check-XXXXXX", directory != nullptr && *directory ? directory : "/tmp");
+    int descriptor = mkstemp(path_.data());
+    if (descriptor >= 0) close(descriptor);
+  }
+  ~LiveTrace() {
+    if (!kept_) unlink(path_.c_str());
+  }
+  LiveTrace(const LiveTrace&) = delete;
+  LiveTrace& operator=(const LiveTrace&) = delete;
+
+  const std::string& path() const { return path_; }
+  uint64_t size() const {
+    struct stat facts{};
+    return stat(path_.c_str(), &facts) == 0 ? static_cast<uint64_t>(facts.st_size) : 0;
+  }
+
+ private:
+  bool kept_;
+  std::string path_;
+};
+
+// Runs the program in a thread of its own, so that this one can follow.
+class Runner {
+ public:
+  Runner(const ProgramLine& program, const LiveOptions& live, const std::string& trace)
+      : thread_([this, program, live, trace] { run(program, live, trace); }) {}
+  ~Runner() { thread_.join(); }
+  Runner(const Runner&) = delete;
+  Runner& operator=(const Runner&) = delete;
+
+  bool running() const { return !done_.load(std::memory_order_acquire); }
+  // After it is done: how it ended, or why it could not run.
+  const Result<std::string>& outcome() const { return outcome_; }
+
+ private:
+  void run(const ProgramLine& program, const LiveOptions& live, const std::string& trace) {
+    if (live.policy == Policy::Free) {
+      exec::LaunchRequest request;
+      request.program = program;
+      request.environment[exec::kTraceVariable] = trace;
+      Result<exec::LaunchOutcome> ended = exec::launch(request);
+      outcome_ = ended ? Result<std::string>(sentence(ended.value())) : Result<std::string>(ended.error());
+    } else {
+      exec::RunRequest request;
+      request.program = program;
+      request.policy = live.policy;
+      request.seed = live.seed;
+      request.trace = trace;
+      Result<exec::RunOutcome> ended = exec::run(request);
+      outcome_ = ended ? Result<std::string>(ended.value().sentence()) : Result<std::string>(ended.error());
+    }
+    done_.store(true, std::memory_order_release);
+  }
+  static std::string sentence(const exec::LaunchOutcome& ended) {
+    if (ended.end == exec::LaunchOutcome::End::Exited)
+      return fmt::format("exit status {}", ended.exit_status);
+    return fmt::format("signal {} ({})", ended.signal, strsignal(ended.signal));
+  }
+
+  std::atomic<bool> done_{false};
+  Result<std::string> outcome_ = std::string();
+  std::thread thread_;
+};
+
+// Holds the program back when we are too far behind it.
+class BackPressure {
+ public:
+  BackPressure(const LiveTrace& trace, uint64_t allowed) : trace_(trace), allowed_(allowed) {}
+
+  void watch(pid_t process) { process_ = process; }
+  // We have read everything that was there.
+  void caught_up() {
+    read_ = trace_.size();
+    if (holding_) kill(process_, SIGCONT);
+    holding_ = false;
+  }
+  void look() {
+    if (holding_ || process_ <= 0 || trace_.size() - read_ <= allowed_) return;
+    holding_ = kill(process_, SIGSTOP) == 0;
+    held_ += holding_;
+  }
+  uint64_t times_held() const { return held_; }
+
+ private:
+  const LiveTrace& trace_;
+  uint64_t allowed_, read_ = 0, held_ = 0;
+  pid_t process_ = 0;
+  bool holding_ = false;
+};
+
+// Attaches gdb on our terminal and waits until the person is done.
+void debug(pid_t process) {
+  pid_t child = fork();
+  if (child == 0) {
+    std::string number = std::to_string(process);
+    execlp("gdb", "gdb", "-q", "-p", number.c_str(), static_cast<char*>(nullptr));
+    fmt::print(stderr, "cleave: gdb cannot be started: {}\n", strerror(errno));
+    _exit(127);
+  }
+  int status = 0;
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+}
+
+void stop_program(pid_t process, bool gdb) {
+  if (process <= 0) return;
+  kill(process, SIGSTOP);
+  if (gdb) debug(process);
+  kill(process, SIGKILL);
+}
+
+// Waits until the program has begun its trace. False: it ended without one.
+bool wait_for_trace(const LiveTrace& trace, const Runner& runner) {
+  while (trace.size() < sizeof(cleave_file_header)) {
+    if (!runner.running()) return trace.size() >= sizeof(cleave_file_header);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& live,
+                              conflict::CheckOptions options) {
+  if (Status status = exec::check_instrumented(program[0]); !status) return status.error();
+  options.stop_at_first = live.stop;
+  LiveTrace trace(live.trace);
+  Runner runner(program, live, trace.path());
+  if (!wait_for_trace(trace, runner)) {
+    if (!runner.outcome()) return runner.outcome().error();
+    return Error{program[0], "nothing was recorded: it started no program that was built with Cleave"};
+  }
+  BackPressure pressure(trace, live.allowed_lag);
+  ReadOptions reading;
+  reading.writer_alive = [&] {
+    pressure.caught_up();
+    return runner.running();
+  };
+  Result<std::unique_ptr<BinarySource>> source = open_binary_trace(trace.path(), reading);
+  if (!source) return source.error();
+  auto process = static_cast<pid_t>(source.value()->file().process_id());
+  pressure.watch(process);
+
+  conflict::Checker checker(source.value()->tables(), options);
+  for (uint64_t batches = 0;; ++batches) {
+    Result<std::span<const Event>> batch = source.value()->next();
+    if (!batch) return batch.error();
+    if (batch.value().empty()) break;
+    if (!checker.feed(batch.value(), source.value()->splits())) {
+      stop_program(process, live.gdb);
+      break;
+    }
+    if (batches % 16 == 0) pressure.look();
+  }
+  pressure.caught_up();
+  while (runner.running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+
+  LiveReport report;
+  report.report = checker.report();
+  report.report.complete = live.stop && report.report.first_violation ? true : source.value()->complete();
+  report.program = source.value()->tables().program();
+  report.remarks = source.value()->remarks();
+  if (pressure.times_held() > 0) {
+    report.remarks.push_back(fmt::format("the program was held back {} times until the checker had caught up",
+                                         pressure.times_held()));
+  }
+  if (!runner.outcome()) return runner.outcome().error();
+  report.ended = runner.outcome().value();
+  return report;
+}
+
+}  // namespace cleave::cli

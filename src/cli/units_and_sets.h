@@ -1,0 +1,20 @@
+// --units and --config, turned into what the engines take.
+#pragma once
+
+#include "base/result.h"
+#include "cli/common.h"
+#include "model/config.h"
+#include "model/sets.h"
+#include "model/units.h"
+
+namespace cleave::cli {
+
+struct UnitsAndSets {
+  UnitOptions units;
+  SetOptions sets;
+};
+
+// A cleave.toml in the working directory is taken when --config is not given.
+Result<UnitsAndSets> units_and_sets(const CommonOptions& options);
+
+}  // namespace cleave::cli

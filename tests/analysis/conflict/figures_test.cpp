@@ -1,0 +1,164 @@
+// The examples of the paper (Marathon, figures 1 to 3), and what goes into a report.
+#include <gtest/gtest.h>
+
+#include "analysis/conflict/check.h"
+#include "trace/text.h"
+
+namespace cleave::conflict {
+namespace {
+
+CheckReport run(const std::string& text, CheckOptions options = {}) {
+  Result<Trace> trace = parse_text_trace(text, "test");
+  EXPECT_TRUE(trace.ok()) << (trace.ok() ? "" : trace.error().sentence());
+  TraceSource source(trace.value());
+  return check(source, options).value();
+}
+
+// Figure 1(b): transfer moves money within an account and counts twice; another thread counts in between.
+const std::string kFigure1 =
+    "T1 begin transfer self=account\n"
+    "T1 read  account.checking 10\n"
+    "T1 write account.checking 15\n"
+    "T1 begin inc self=global\n"
+    "T1 read  global.opCounter 0\n"
+    "T1 write global.opCounter 1\n"
+    "T1 end\n"
+    "T2 begin inc self=global\n"
+    "T2 read  global.opCounter 1\n"
+    "T2 write global.opCounter 2\n"
+    "T2 end\n"
+    "T1 read  account.savings 10\n"
+    "T1 write account.savings 5\n"
+    "T1 begin inc self=global\n"
+    "T1 read  global.opCounter 2\n"
+    "T1 write global.opCounter 3\n"
+    "T1 end\n"
+    "T1 end\n";
+
+TEST(Figure1, TwoSetsAreNoViolation) {
+  CheckReport report = run(kFigure1);
+  EXPECT_TRUE(report.findings.empty());
+  EXPECT_FALSE(report.first_violation.has_value());
+  EXPECT_EQ(report.units, 4u);  // transfer, and three times inc
+}
+
+TEST(Figure1, OneSetIsAViolation) {
+  CheckReport report = run(kFigure1, {.sets = {.one = true}});
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(raw(*report.first_violation), 14u);  // the third inc reads what the other thread wrote
+  const Finding& cycle = report.findings[0];
+  ASSERT_EQ(cycle.units.size(), 2u);
+  EXPECT_EQ(cycle.units[0].name, "inc");
+  EXPECT_EQ(cycle.units[1].name, "transfer");
+  EXPECT_EQ(cycle.edges[0].variable, "global.opCounter");
+}
+
+TEST(Figure1, MergedByDeclarationIsAViolationToo) {
+  std::string plain = kFigure1;
+  for (const char* self : {" self=account", " self=global"}) {
+    for (size_t at; (at = plain.find(self)) != std::string::npos;) plain.erase(at, std::string(self).size());
+  }
+  CheckReport report = run("set bank account.checking account.savings global.opCounter\n" + plain);
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].set, "bank");
+}
+
+// Figures 2 and 3 (Wang and Stoller): no two of the three units make a cycle, the three do.
+const std::string kFigure2 =
+    "T1 begin u1\n"
+    "T1 write x 1\n"
+    "T2 begin u2\n"
+    "T2 read  x 1\n"
+    "T2 write y 1\n"
+    "T2 end\n"
+    "T3 begin u3\n"
+    "T3 read  y 1\n"
+    "T3 write z 1\n"
+    "T3 end\n"
+    "T1 read  z 1\n"
+    "T1 end\n";
+
+TEST(Figure2, ThreeUnitsMakeACycle) {
+  CheckReport report = run("set S x y z\n" + kFigure2);
+  ASSERT_EQ(report.findings.size(), 1u);
+  const Finding& cycle = report.findings[0];
+  EXPECT_EQ(cycle.kind, FindingKind::Cycle);
+  EXPECT_EQ(cycle.set, "S");
+  ASSERT_EQ(cycle.units.size(), 3u);
+  EXPECT_EQ(cycle.units[0].name, "u1");
+  EXPECT_EQ(cycle.units[1].name, "u2");
+  EXPECT_EQ(cycle.units[2].name, "u3");
+  const char* variables[] = {"x", "y", "z"};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(cycle.edges[i].variable, variables[i]);
+    EXPECT_EQ(cycle.edges[i].conflict, "WR");
+    EXPECT_EQ(cycle.edges[i].first.op, "write");
+    EXPECT_EQ(cycle.edges[i].second.op, "read");
+    EXPECT_EQ(cycle.edges[i].second.value, "1");
+  }
+  EXPECT_EQ(report.cycles_by_size, (std::map<size_t, uint64_t>{{3, 1}}));
+  EXPECT_EQ(raw(*report.first_violation), 10u);
+  EXPECT_EQ(report.most_live, 3u);
+}
+
+TEST(Figure2, ASerialRunOfTheSameUnitsHasNone) {
+  std::string serial =
+      "set S x y z\n"
+      "T1 begin u1\nT1 write x 1\nT1 read z 0\nT1 end\n"
+      "T2 begin u2\nT2 read x 1\nT2 write y 1\nT2 end\n"
+      "T3 begin u3\nT3 read y 1\nT3 write z 1\nT3 end\n";
+  CheckReport report = run(serial);
+  EXPECT_TRUE(report.findings.empty());
+  EXPECT_EQ(report.edges, 0u);  // no unit overlaps another: nothing had to be kept
+}
+
+TEST(Report, ACycleIsToldOnceAndCounted) {
+  std::string text;
+  for (int i = 0; i < 3; ++i) {
+    text += "T1 begin get\nT1 read x 0\nT2 begin put\nT2 write x 1\nT2 end\nT1 read x 1\nT1 end\n";
+    text += "T2 begin get\nT2 read x 0\nT1 begin put\nT1 write x 1\nT1 end\nT2 read x 1\nT2 end\n";
+  }
+  CheckReport report = run(text);
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].occurrences, 6u);
+  EXPECT_EQ(report.cycles_seen, 6u);
+}
+
+TEST(Report, ShortCyclesComeFirstAndDotShowsThem) {
+  CheckReport report =
+      run("set S x y z\n" + kFigure2 +
+          "T1 begin u1\nT1 read x 1\nT2 begin u2\nT2 write x 2\nT2 end\nT1 read x 2\nT1 end\n");
+  ASSERT_EQ(report.findings.size(), 2u);
+  EXPECT_EQ(report.findings[0].units.size(), 2u);
+  EXPECT_EQ(report.findings[1].units.size(), 3u);
+  std::string dot = to_dot(report.findings);
+  EXPECT_NE(dot.find("c1u2 -> c1u0 [label=\"WR z\"]"), std::string::npos) << dot;
+}
+
+TEST(Report, StopAtTheFirst) {
+  unsigned told = 0;
+  CheckOptions options{.sets = {.one = true}, .stop_at_first = true};
+  options.on_finding = [&](const Finding&) { ++told; };
+  CheckReport report =
+      run(kFigure2 + "T1 begin a\nT1 read x 1\nT2 write x 2\nT1 read x 2\nT1 end\n", options);
+  EXPECT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(told, 1u);
+}
+
+TEST(Report, AnAccessInNoUnitIsAUnitOfItsOwn) {
+  CheckReport report = run("T1 begin inc\nT1 read n 0\nT2 write n 5\nT1 write n 1\nT1 end\n");
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].edges.size(), 2u);
+}
+
+TEST(Wait, SplittingUnitsAtWaitsIsWorthIt) {
+  std::string text =
+      "T1 begin take\nT1 acquire m\nT1 read n 0\nT1 wait c m\n"
+      "T2 begin put\nT2 acquire m\nT2 read n 0\nT2 write n 1\nT2 signal c\nT2 release m\nT2 end\n"
+      "T1 wake c m\nT1 read n 1\nT1 write n 0\nT1 release m\nT1 end\n";
+  EXPECT_TRUE(run(text).findings.empty());
+  EXPECT_EQ(run(text, {.units = {.split_at_waits = false}}).findings.size(), 1u);
+}
+
+}  // namespace
+}  // namespace cleave::conflict
