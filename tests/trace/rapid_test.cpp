@@ -1,5 +1,6 @@
 #include "trace/rapid.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -23,6 +24,27 @@ TEST(Rapid, EveryOperationIsRead) {
             "# cleave text trace 1\nT0 fork T1 @rapid:1\nT1 begin unit@2 @rapid:2\nT1 acquire l "
             "@rapid:17\nT1 read x 0 @rapid:3\n"
             "T1 write x 0 @rapid:5\nT1 release l @rapid:4\nT1 end @rapid:6\nT0 join T1 @rapid:7\n");
+}
+
+// Names that are a letter and a number are found without hashing once they are known; what only looks like one is not.
+TEST(Rapid, NamesThatLookAlikeStayApart) {
+  std::string text;
+  const char* threads[] = {"T", "T0", "T1", "T01", "T12", "S1", "T123456789"};
+  const char* variables[] = {"V", "V0", "V1", "V01", "V10", "W1", "V100000000", "V1x"};
+  for (int round = 0; round < 3; ++round) {
+    for (const char* thread : threads) {
+      for (const char* variable : variables) text += fmt::format("{}|{}({})|{}\n", thread, round ? "r" : "w", variable, 7);
+    }
+  }
+  Result<Trace> trace = parse_rapid_trace(text, "test");
+  ASSERT_TRUE(trace.ok());
+  ASSERT_EQ(trace.value().size(), 3 * std::size(threads) * std::size(variables));
+  for (size_t i = 0; i < trace.value().size(); ++i) {
+    const Event& event = trace.value().events()[i];
+    EXPECT_EQ(trace.value().thread(event.thread).name, threads[i / std::size(variables) % std::size(threads)]);
+    EXPECT_EQ(trace.value().variable(event.variable()).name, variables[i % std::size(variables)]);
+    EXPECT_EQ(event.kind, i < std::size(threads) * std::size(variables) ? EventKind::Write : EventKind::Read);
+  }
 }
 
 TEST(Rapid, ErrorsNameTheLine) {
