@@ -23,6 +23,7 @@ uint64_t without_address(uint64_t word) {
 }
 
 void add_word(ControlThread* self, uint64_t word) {
+  self->raw_step = self->raw_step * 3 + word;
   word = without_address(word);
   self->step = mix(self->step, word);
   if (word == kSomeAddress) return;

@@ -63,6 +63,7 @@ struct ControlThread {
   uint64_t points = 0;
   uint64_t chain = 0;       // hash of everything it did
   uint64_t step = 0;        // hash of what it did since its last point
+  uint64_t raw_step = 0;    // the same with addresses: a walk through equal values is no loop that waits
   uint64_t value = 0;       // of that, for people: the one word that is no address, or the hash
   uint32_t value_words = 0;
   const uint64_t* record = nullptr;         // where the segment that runs now is recorded

@@ -214,7 +214,8 @@ void point(ControlThread* self, Point what, const cleave_segment* segment, bool 
     if (!replay_preempts(self)) return;
   } else {
     const void* where = segment != nullptr ? static_cast<const void*>(segment) : self->place;
-    if (watch_loop(self, where, step)) yields = true;
+    if (watch_loop(self, where, mix(step, self->raw_step))) yields = true;
+    self->raw_step = 0;
     if (self->keeps_turn) {
       self->keeps_turn = false;
       return;

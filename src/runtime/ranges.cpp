@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include "runtime/control.h"
+#include "runtime/inputs.h"
 #include "runtime/state.h"
 
 namespace cleave::runtime {
@@ -65,13 +66,18 @@ extern "C" void __cleave_range_write(const cleave_segment* segment, const void* 
 }
 
 extern "C" int64_t __cleave_input_int(const char* name, int64_t value) {
+  auto chosen = static_cast<uint64_t>(value);
+  choose_number(name, &chosen);
+  value = static_cast<int64_t>(chosen);
   record_input(InputKind::Signed, name, &value, sizeof value);
   return value;
 }
 extern "C" uint64_t __cleave_input_uint(const char* name, uint64_t value) {
+  choose_number(name, &value);
   record_input(InputKind::Unsigned, name, &value, sizeof value);
   return value;
 }
 extern "C" void __cleave_input_bytes(const char* name, void* data, size_t bytes) {
+  choose_bytes(name, data, bytes);
   record_input(InputKind::Bytes, name, data, bytes);
 }

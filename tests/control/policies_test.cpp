@@ -99,6 +99,17 @@ TEST(Threads, MayBeThousands) {
   EXPECT_EQ(must_run(again(first, recorded)).sentence(), "exit status 0");
 }
 
+TEST(Inputs, AreTheProgramsOwnUnlessChosen) {
+  RunRequest some = request("inputs", Policy::Serial);
+  EXPECT_EQ(must_run(some).exit_status, 3);
+  some.inputs["amount"] = "5";
+  EXPECT_EQ(must_run(some).exit_status, 5);
+  some.inputs["text"] = "xyz";
+  RunOutcome recorded = must_run(some);
+  EXPECT_EQ(recorded.exit_status, 9);
+  EXPECT_EQ(witness_of(some, recorded).inputs, some.inputs);
+}
+
 // 1,000 rounds: scripts/rounds runs them all, this is the share of `make test`.
 TEST(Rounds, EveryReplayAgrees) {
   const char* share = std::getenv("CLEAVE_ROUNDS");
