@@ -57,8 +57,9 @@ int main(int argc, char **argv) {
   pthread_mutex_init(&session.lock, NULL);
 #endif
   statements = options.iters;
-  pthread_create(&threads[0], NULL, run_statements, NULL);
-  pthread_create(&threads[1], NULL, monitor, NULL);
+  set_state(&session, "login");
+  pthread_create(&threads[0], NULL, monitor, NULL);
+  pthread_create(&threads[1], NULL, run_statements, NULL);
   for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
   return verdict(nulls == 0, "a state text was null after it had been tested");
 }
