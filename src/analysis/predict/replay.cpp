@@ -5,6 +5,8 @@
 namespace cleave::prediction {
 namespace {
 
+constexpr uint32_t kNobody = UINT32_MAX, kMany = UINT32_MAX - 1;
+
 struct SyncState {
   uint32_t owner = UINT32_MAX, depth = 0;
   std::map<uint32_t, uint32_t> readers;
@@ -20,7 +22,8 @@ struct SyncState {
 Replayer::Replayer(const Trace& trace)
     : trace_(trace), number_(trace.size()), length_(trace.threads().size(), 0),
       needs_fork_(trace.threads().size(), false), written_(trace.variables().size(), false),
-      initial_known_(trace.variables().size(), false), initial_(trace.variables().size(), 0) {
+      initial_known_(trace.variables().size(), false), initial_(trace.variables().size(), 0),
+      user_(trace.variables().size(), kNobody) {
   for (size_t v = 0; v < initial_.size(); ++v) {
     initial_[v] = trace.variables()[v].initial;
     initial_known_[v] = trace.variables()[v].initial_known;
@@ -30,6 +33,10 @@ Replayer::Replayer(const Trace& trace)
 
 void Replayer::look_at(EventNumber e, const Event& event) {
   number_[e] = length_[raw(event.thread)]++;
+  if (is_access(event.kind)) {
+    uint32_t& user = user_[event.object];
+    user = user == kNobody || user == raw(event.thread) ? raw(event.thread) : kMany;
+  }
   switch (event.kind) {
     case EventKind::Read:
     case EventKind::Update:
@@ -110,7 +117,8 @@ class Replay {
     if (reads(event.kind)) {
       uint64_t recorded = event.kind == EventKind::Update ? trace_.old_value(EventIndex{e}) : event.value;
       bool known = written_[event.object] || recorded_.initial_known_[event.object];
-      changed_ = cell != recorded || !known || unknown_[event.object];
+      bool alone = recorded_.user_[event.object] != kMany;
+      changed_ = !alone && (cell != recorded || !known || unknown_[event.object]);
       bool own = event.object == trace_.events()[triple_.first].object;
       if (changed_ && !final && !own) return fmt::format("reads {} instead of {} and goes on", cell, recorded);
       if (changed_) thread.tainted = true;
