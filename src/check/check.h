@@ -49,8 +49,12 @@ struct SiteTriple {
   std::string unit_thread, remote_thread;
 };
 
-// The first place in the trace where these sites form a triple in execution order, within one unit, on one
-// location; nothing if the execution does not contain it. This alone makes a finding `witnessed`. O(events).
+// The places in the trace where these sites form a triple in execution order, within one unit, on one
+// location: the first `most` of them, none if the execution does not contain it. This alone makes a finding
+// `witnessed`. O(events).
+std::vector<EventTriple> find_triples(const Trace& trace, std::span<const UnitSpan> units,
+                                      const SiteTriple& sites, size_t most);
+// The first of them.
 std::optional<EventTriple> find_triple(const Trace& trace, std::span<const UnitSpan> units,
                                        const SiteTriple& sites);
 

@@ -85,6 +85,13 @@ Pattern pattern_of(EventKind first, EventKind remote, EventKind second) {
 
 std::optional<EventTriple> find_triple(const Trace& trace, std::span<const UnitSpan> units,
                                        const SiteTriple& sites) {
+  const std::vector<EventTriple> found = find_triples(trace, units, sites, 1);
+  return found.empty() ? std::nullopt : std::optional(found.front());
+}
+
+std::vector<EventTriple> find_triples(const Trace& trace, std::span<const UnitSpan> units,
+                                      const SiteTriple& sites, size_t most) {
+  std::vector<EventTriple> found;
   enum : uint8_t { kFirst = 1, kRemote = 2, kSecond = 4 };
   std::vector<uint8_t> roles;
   for (const SiteInfo& site : trace.sites()) {
@@ -111,7 +118,8 @@ std::optional<EventTriple> find_triple(const Trace& trace, std::span<const UnitS
         if ((role & kSecond) && open.remote && open.unit == unit &&
             pattern_of(trace.event(open.first).kind, trace.event(*open.remote).kind, event.kind) !=
                 Pattern::None) {
-          return EventTriple{open.first, *open.remote, index};
+          found.push_back({open.first, *open.remote, index});
+          if (found.size() >= most) return found;
         }
         on_variable->second.erase(own);
       }
@@ -123,7 +131,7 @@ std::optional<EventTriple> find_triple(const Trace& trace, std::span<const UnitS
       pending[event.object][event.thread] = {unit, index, std::nullopt};
     }
   }
-  return std::nullopt;
+  return found;
 }
 
 }  // namespace cleave::check
