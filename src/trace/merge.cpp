@@ -153,11 +153,10 @@ void Merger::run_lane(Lane& lane, uint64_t until, size_t events) {
       update_clock(lane);
       return push(lane);
     }
-    if (runnable_.size() > 0 && !turn_seen_) {
-      if (address_of(header) >= 4096) {
-        const SegmentPlan* plan = file_.modules().find(address_of(header), lane.chunk.offset());
-        if (plan->accesses) let_others_first(lane, *plan, lane.chunk.words().data() + lane.position + 1);
-      }
+    if (!runnable_.empty() && !turn_seen_) {
+      lane.busy = true;
+      let_others_first(lane, 0);
+      lane.busy = false;
     }
     if (!step(lane)) return;
   }
@@ -296,6 +295,10 @@ void Merger::after(Lane& lane, RecordKind kind, const uint64_t* words) {
     forked_[static_cast<uint32_t>(words[0])] = true;
     auto it = parked_starts_.find(words[0]);
     if (it != parked_starts_.end()) wake(it->second);
+  } else if (kind == RecordKind::mutex_lock || kind == RecordKind::exclusive_lock) {
+    ++lane.locks;
+  } else if (kind == RecordKind::mutex_unlock || kind == RecordKind::exclusive_unlock) {
+    lane.locks -= lane.locks > 0 ? 1 : 0;
   } else if (kind == RecordKind::thread_exit) {
     auto it = parked_joins_.find(lane.number);
     if (it != parked_joins_.end()) wake(it->second);

@@ -63,6 +63,8 @@ class Merger {
     uint64_t record = 0;
     Gate gate = Gate::Open;
     uint64_t awaited = 0;  // stripe, or thread number, or turn
+    uint32_t locks = 0;    // held
+    bool busy = false;     // being run, or waiting for another that is run before it
     bool broken = false;   // the rest of its records cannot be decoded
   };
   struct Later {
@@ -93,13 +95,15 @@ class Merger {
   bool force();
   uint32_t stop_position(const Lane& lane, uint64_t until) const;
   void update_clock(Lane& lane);
-  void let_others_first(Lane& lane, const SegmentPlan& plan, const uint64_t* words);
-  Ahead find_ahead(const Lane& lane, uint64_t address, uint32_t bytes, uint64_t value, SlotKind kind);
+  void let_others_first(Lane& lane, int depth);
+  bool worth_looking();
+  void run_ahead(const Ahead& ahead, int depth);
+  Ahead find_ahead(uint64_t address, uint32_t bytes, uint64_t value, SlotKind kind);
   bool matches_ahead(const SegmentPlan& plan, const uint64_t* words, uint64_t address, uint32_t bytes,
                      uint64_t value, SlotKind kind, bool* stop) const;
 
   static constexpr size_t kQuantum = 16;  // records a thread runs at least
-  static constexpr uint32_t kAhead = 12;  // records looked at in another thread
+  static constexpr uint32_t kAhead = 32;  // records looked at in another thread
 
   const TraceFile& file_;
   Assembler& assembler_;
@@ -115,10 +119,10 @@ class Merger {
   const Lane* holder_ = nullptr;  // who has the turn: until it waits for its next one, nobody else gets one
   std::map<uint32_t, bool> forked_;  // number → the thread's records are there
   bool patient_ = true;
-  bool reordering_ = false;
   size_t starved_ = 0;
   size_t parked_ = 0;
-  uint64_t forced_tickets_ = 0, forced_others_ = 0, helped_ = 0;
+  uint64_t forced_tickets_ = 0, forced_others_ = 0;
+  uint64_t looks_ = 0, saved_reads_ = 0;
   std::vector<std::string> problems_;
 };
 

@@ -19,46 +19,84 @@ uint64_t slot_address(const SegmentPlan& plan, size_t slot, const uint64_t* word
 
 }  // namespace
 
-void Merger::let_others_first(Lane& lane, const SegmentPlan& plan, const uint64_t* words) {
+// Whoever must come before the lane's next record, a segment, is run up to there; and before each of their
+// records, whoever must come before that, kDeepest levels deep.
+void Merger::let_others_first(Lane& lane, int depth) {
+  if (lane.position >= lane.chunk.words().size()) return;
+  const uint64_t* at = lane.chunk.words().data() + lane.position;
+  uint64_t header = at[0] & CLEAVE_HEADER_ADDRESS_MASK;
+  if (header < 4096) return;
+  const SegmentPlan& plan = *file_.modules().find(header, lane.chunk.offset());
+  if (!plan.accesses) return;
+  const uint64_t* words = at + 1;
   for (size_t i = 0; i < plan.slots.size(); ++i) {
     const SlotPlan& slot = plan.slots[i];
     if (slot.kind > SlotKind::Write) continue;
     uint64_t address = slot_address(plan, i, words);
     const Atom* atom = assembler_.atom(address, slot.width);
-    if (atom == nullptr || !atom->known) continue;
     uint64_t value = low_bytes(Assembler::slot_value(slot, words), slot.width);
-    if (atom->value == value) continue;
-    Ahead ahead;
     if (slot.kind == SlotKind::Read) {
-      ahead = find_ahead(lane, address, slot.width, value, SlotKind::Write);
-    } else if (atom->shared) {
-      ahead = find_ahead(lane, address, slot.width, atom->value, SlotKind::Read);
+      bool contradicted = atom != nullptr ? atom->known && atom->value != value : value != 0;
+      if (!contradicted) continue;
+      Ahead writer = find_ahead(address, slot.width, value, SlotKind::Write);
+      if (writer.lane != nullptr) run_ahead(writer, depth);
+      continue;
     }
-    if (ahead.lane == nullptr) continue;
-    ++helped_;
-    for (uint32_t n = 0; n < ahead.records; ++n) {
-      // Only segments and marks lie on the way (find_ahead), so no gate parks the lane and it stays in the
-      // heap.
-      if (!step(*ahead.lane)) break;
+    bool destroys = atom == nullptr || (atom->shared && atom->known && atom->value != value);
+    if (!destroys || lane.locks > 0 || !worth_looking()) continue;
+    uint64_t old_value =
+        atom != nullptr ? atom->value : 0;  // nobody has touched it yet: 0 for all that is known
+    constexpr int kReaders = 16;
+    for (int n = 0; n < kReaders; ++n) {
+      Ahead reader = find_ahead(address, slot.width, old_value, SlotKind::Read);
+      if (reader.lane == nullptr) break;
+      ++saved_reads_;
+      run_ahead(reader, depth);
     }
   }
 }
 
-// How many records of which other lane lead up to and through one that does `kind` of `value` at `address`.
-Merger::Ahead Merger::find_ahead(const Lane& lane, uint64_t address, uint32_t bytes, uint64_t value,
-                                 SlotKind kind) {
+// Looking for readers before every write of shared memory pays only where threads race: seldom when it seldom
+// helps.
+bool Merger::worth_looking() {
+  constexpr uint64_t kTrial = 4096, kSeldom = 64;
+  ++looks_;
+  return looks_ < kTrial || saved_reads_ * kSeldom > looks_ || looks_ % kSeldom == 0;
+}
+
+void Merger::run_ahead(const Ahead& ahead, int depth) {
+  constexpr int kDeepest = 4;
+  Lane& lane = *ahead.lane;
+  lane.busy = true;
+  for (uint32_t n = 0; n < ahead.records && lane.position < lane.chunk.words().size(); ++n) {
+    if (depth < kDeepest) let_others_first(lane, depth + 1);
+    const uint64_t* at = lane.chunk.words().data() + lane.position;
+    uint64_t header = at[0] & CLEAVE_HEADER_ADDRESS_MASK, awaited = 0;
+    // The lane stands in the heap: it must not be parked from here.
+    if (header < 4096 && gate_of(lane, static_cast<RecordKind>(header), at + 1, &awaited) != Gate::Open)
+      break;
+    step(lane);
+  }
+  lane.busy = false;
+}
+
+// How many records of which idle lane lead up to and through one that does `kind` of `value` at `address`.
+Merger::Ahead Merger::find_ahead(uint64_t address, uint32_t bytes, uint64_t value, SlotKind kind) {
   Ahead best;
   for (Lane& other : lanes_) {
-    if (&other == &lane || other.status != Status::Runnable) continue;
+    if (other.busy || other.status != Status::Runnable) continue;
     std::span<const uint64_t> words = other.chunk.words();
     uint32_t at = other.position;
     for (uint32_t n = 1; n <= kAhead && at < words.size() && (best.lane == nullptr || n < best.records);
          ++n) {
       uint64_t header = words[at] & CLEAVE_HEADER_ADDRESS_MASK;
       if (header < 4096) {
+        const RecordShape& shape = shape_of(header);
         auto record = static_cast<RecordKind>(header);
-        if (record != RecordKind::stamp && record != RecordKind::branches) break;
-        at += 1u + shape_of(header).words;
+        bool gated = shape.ticket != RecordShape::kNowhere || record == RecordKind::join ||
+                     record == RecordKind::turn || (record == RecordKind::thread_start && n > 1);
+        if (gated || shape.words == 0xffff) break;
+        at += 1u + shape.words;
         continue;
       }
       const SegmentPlan* plan = file_.modules().find(header, other.chunk.offset());

@@ -2,12 +2,11 @@
 
 #include <gtest/gtest.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 
+#include "trace/damage.h"
 #include "trace/generate.h"
 #include "trace/load.h"
 #include "trace/text.h"
@@ -54,22 +53,10 @@ TEST(PlainEvents, TheSourceGivesTheSameEvents) {
   std::remove(path().c_str());
 }
 
-// Makes the checksums right again, so that the damage reaches the decoders.
-void correct_checksums(std::string& bytes) {
-  cleave_chunk_header header;
-  for (size_t at = sizeof(cleave_file_header); at + sizeof header <= bytes.size();
-       at += sizeof header + header.stored_bytes) {
-    std::memcpy(&header, bytes.data() + at, sizeof header);
-    if (header.stored_bytes > bytes.size() - at - sizeof header) return;
-    header.checksum = XXH3_64bits(bytes.data() + at + sizeof header, header.stored_bytes);
-    std::memcpy(bytes.data() + at, &header, sizeof header);
-  }
-}
-
 // Damage behind the checksum: what a hostile writer could produce.
 TEST(PlainEvents, HostileBytesAreAnErrorOrATraceNeverACrash) {
   Random random(11);
-  for (int i = 0; i < 600; ++i) {
+  for (int i = 0; i < 200; ++i) {
     std::string bytes = write_binary_trace(generate_trace(static_cast<uint64_t>(i) % 20, {.events = 20}));
     for (uint64_t n = 1 + random.below(5); n > 0; --n)
       bytes[random.below(bytes.size())] = static_cast<char>(random.next());

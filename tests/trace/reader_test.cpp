@@ -2,8 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
+#include <unistd.h>
 
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <thread>
+
+#include "base/random.h"
+#include "trace/damage.h"
 #include "trace/fake_program.h"
 #include "trace/load.h"
 #include "trace/text.h"
@@ -71,6 +79,292 @@ TEST(Reader, RecordsOfTwoThreadsBecomeOneOrder) {
   EXPECT_TRUE(trace.remarks().empty());
   EXPECT_EQ(trace.thread(ThreadId{1}).path, "0.1");
   EXPECT_EQ(trace.thread(ThreadId{1}).parent, ThreadId{0});
+}
+
+TEST(Reader, TheWholeCallStackIsKnownForEveryEvent) {
+  FakeProgram program;
+  FakeRecorder& r = program.recorder;
+  r.start(0, UINT32_MAX);
+  r.segment(0, FakeProgram::kEnter, {1});  // from outside: no call site
+  r.segment(0, FakeProgram::kCall, {});    // line 7 calls helper
+  r.segment(0, FakeProgram::kEnter, {2});
+  r.segment(0, FakeProgram::kInlined, {program.global(0), 0});  // inlined at line 10
+  r.segment(0, FakeProgram::kExit, {});
+  r.segment(0, FakeProgram::kInlined, {program.global(0), 0});
+  r.exit(0);
+  r.flush_all();
+  r.end();
+  Trace trace = load(r);
+  auto stack = [&](size_t event) {
+    std::vector<uint32_t> found{trace.site(trace.events()[event].site).line};
+    for (ContextId at = trace.events()[event].context; at != kNone<ContextId>;
+         at = trace.context(at).parent) {
+      found.push_back(trace.site(trace.context(at).call_site).line);
+    }
+    return found;
+  };
+  ASSERT_EQ(trace.size(), 4u);
+  EXPECT_EQ(stack(1), (std::vector<uint32_t>{51, 10, 7}));
+  EXPECT_EQ(stack(2), (std::vector<uint32_t>{51, 10}));
+}
+
+TEST(Reader, ALandingClosesTheUnitsOfTheFramesThatAreGone) {
+  FakeProgram program;
+  FakeRecorder& r = program.recorder;
+  r.start(0, UINT32_MAX);
+  r.segment(0, FakeProgram::kEnter, {77});
+  r.segment(0, FakeProgram::kEnter, {78});
+  r.segment(0, FakeProgram::kUnitBegin, {});
+  r.segment(0, FakeProgram::kLanding, {77});  // thrown out of the inner frame
+  program.write(0, 0, 1);
+  r.segment(0, FakeProgram::kUnitBegin, {});
+  r.exit(0);  // and the thread ends within a unit
+  r.flush_all();
+  r.end();
+  EXPECT_EQ(lines(load(r)),
+            (std::vector<std::string>{"main start", "main begin unit", "main end", "main write g0 1",
+                                      "main begin unit", "main end", "main exit"}));
+}
+
+TEST(Reader, AccessesWithOtherBoundsSplitALocation) {
+  FakeProgram program;
+  FakeRecorder& r = program.recorder;
+  r.start(0, UINT32_MAX);
+  r.segment(0, FakeProgram::kWrite, {program.global(0), 0x0000000200000001});
+  r.segment(0, FakeProgram::kRead4, {program.global(0) + 4, 2});
+  r.segment(0, FakeProgram::kRead, {program.global(0), 0x0000000200000001});
+  r.exit(0);
+  r.flush_all();
+  r.end();
+  Trace trace = load(r);
+  EXPECT_EQ(lines(trace), (std::vector<std::string>{"main start", "main write g0 1", "main write g0+4 2",
+                                                    "main read g0+4 2", "main read g0 1", "main read g0+4 2",
+                                                    "main exit"}));
+  EXPECT_EQ(trace.variables().size(), 2u);
+  // Streaming, the same is told by a split.
+  std::string path = saved(r);
+  auto source = open_binary_trace(path);
+  ASSERT_TRUE(source.ok());
+  std::vector<size_t> batches;
+  size_t splits = 0;
+  for (;;) {
+    auto batch = source.value()->next();
+    ASSERT_TRUE(batch.ok());
+    if (batch.value().empty()) break;
+    batches.push_back(batch.value().size());
+    for (const VariableSplit& split : source.value()->splits()) {
+      ++splits;
+      EXPECT_EQ(split.parts.size(), 2u);
+      EXPECT_EQ(batches.size(), 2u);
+    }
+  }
+  EXPECT_EQ(splits, 1u);
+  EXPECT_EQ(batches, (std::vector<size_t>{2, 4}));
+  std::remove(path.c_str());
+}
+
+TEST(Reader, ReusedMemoryIsADifferentVariable) {
+  FakeProgram program;
+  FakeRecorder& r = program.recorder;
+  uint64_t block = FakeProgram::kHeapBase;
+  r.start(0, UINT32_MAX);
+  r.segment(0, FakeProgram::kCall, {});
+  for (int i = 0; i < 2; ++i) {
+    r.record(0, RecordKind::alloc, {block, 16, r.stamp()});
+    r.segment(0, FakeProgram::kWrite, {block, 1});
+    r.segment(0, FakeProgram::kField, {block + 8, 2});
+    r.record(0, RecordKind::free, {block, r.stamp()});
+  }
+  r.exit(0);
+  r.flush_all();
+  r.end();
+  Trace trace = load(r);
+  ASSERT_EQ(trace.variables().size(), 4u);
+  EXPECT_EQ(trace.variables()[0].name, "malloc@fake.cpp:7+0");
+  EXPECT_EQ(trace.variables()[1].name, "Account::balance");
+  EXPECT_EQ(trace.variables()[1].field, "balance");
+  ASSERT_NE(trace.variables()[1].object, kNone<ObjectId>);
+  EXPECT_EQ(trace.object(trace.variables()[1].object).type, "Account");
+  EXPECT_EQ(trace.object(trace.variables()[1].object).name, "Account#1");
+  EXPECT_NE(trace.variables()[1].object, trace.variables()[3].object);
+  EXPECT_EQ(trace.events()[1].allocation(), trace.variables()[1].object);  // the block is the account
+}
+
+TEST(Reader, RangesReachEveryLocationInThem) {
+  FakeProgram program;
+  FakeRecorder& r = program.recorder;
+  r.start(0, UINT32_MAX);
+  r.segment(0, FakeProgram::kWrite4, {program.global(1), 9});
+  r.record(0, RecordKind::range_write,
+           {5, r.segment_address(FakeProgram::kHook), program.global(0), 16, 7, 0x0000000300000002});
+  program.read(0, 0, 7);
+  r.exit(0);
+  r.flush_all();
+  r.end();
+  EXPECT_EQ(lines(load(r)),
+            (std::vector<std::string>{"main start", "main write g1 9", "main write g0 7", "main write g1 2",
+                                      "main write g1+4 3", "main read g0 7", "main exit"}));
+}
+
+TEST(Reader, AnInterruptedSegmentShowsHowFarItCame) {
+  FakeProgram program;
+  FakeRecorder& r = program.recorder;
+  r.start(0, UINT32_MAX);
+  r.segment(0, FakeProgram::kReadWrite, {program.global(0), 0, 5});
+  r.record(0, RecordKind::cut, {2});
+  r.segment(0, FakeProgram::kRead, {0, 0});  // reserved, never reached
+  r.flush_all();
+  EXPECT_EQ(lines(load(r)), (std::vector<std::string>{"main start", "main read g0 0"}));
+}
+
+TEST(Reader, BranchesAreCounted) {
+  FakeProgram program;
+  FakeRecorder& r = program.recorder;
+  r.start(0, UINT32_MAX);
+  r.record(0, RecordKind::branches, {}, 0xffff);                      // 15
+  r.segment(0, FakeProgram::kWrite, {program.global(0), 1}, 0b1101);  // 3
+  r.flush_all();
+  r.end();
+  EXPECT_EQ(load(r).events()[1].branches, 18);
+}
+
+TEST(Reader, RecordsOfAThreadCanBeReachedByTheirNumber) {
+  FakeProgram program;
+  FakeRecorder& r = program.recorder;
+  r.start(0, UINT32_MAX);
+  for (uint64_t i = 1; i < 100; ++i) {
+    program.write(0, 0, i);
+    if (i % 7 == 0) r.flush(0);
+  }
+  r.flush_all();
+  r.end();
+  std::string path = saved(r);
+  Result<RecordedTrace> recorded = load_recorded_trace(path);
+  ASSERT_TRUE(recorded.ok());
+  RecordCursor cursor(*recorded.value().file, 0);
+  for (uint64_t number : {50u, 3u, 99u, 7u, 8u, 0u}) {
+    cursor.seek(number);
+    const Record* record = cursor.next();
+    ASSERT_NE(record, nullptr);
+    EXPECT_EQ(record->number, number);
+    if (number > 0) EXPECT_EQ(record->words[1], number);
+    const Record* next = cursor.next();
+    EXPECT_EQ(next == nullptr, number == 99);
+    if (next != nullptr) EXPECT_EQ(next->number, number + 1);
+  }
+  for (size_t i = 0; i < recorded.value().trace.size(); ++i) EXPECT_EQ(recorded.value().origins[i].record, i);
+  std::remove(path.c_str());
+}
+
+// A longer trace with several threads, chunks and kinds of records.
+FakeRecorder busy() {
+  FakeProgram program;
+  FakeRecorder& r = program.recorder;
+  Random random(5);
+  r.other_chunk(CLEAVE_CHUNK_PROCESS, "{\"program\": \"fake\", \"arguments\": [\"fake\", \"x\"]}");
+  r.start(0, UINT32_MAX);
+  for (uint32_t t = 1; t < 4; ++t) r.fork(0, t), r.start(t, 0);
+  for (int i = 0; i < 300; ++i) {
+    auto t = static_cast<uint32_t>(random.below(4));
+    switch (random.below(8)) {
+      case 0:
+        r.on_object(t, RecordKind::cond_signal, 0x30000);
+        break;
+      case 1:
+        program.atomic(t, program.global(7), 2, static_cast<uint64_t>(i), static_cast<uint64_t>(i) + 1);
+        break;
+      case 2:
+        r.record(t, RecordKind::alloc, {FakeProgram::kHeapBase + 64 * random.below(9), 48, r.stamp()});
+        break;
+      case 3:
+        r.segment(t, FakeProgram::kField, {FakeProgram::kHeapBase + 64 * random.below(9) + 8, 4});
+        break;
+      case 4:
+        r.segment(t, static_cast<uint32_t>(FakeProgram::kEnter + random.below(5)),
+                  {static_cast<uint64_t>(i)});
+        break;
+      case 5:
+        r.record(t, RecordKind::range_read,
+                 {4, r.segment_address(FakeProgram::kHook), program.global(2), 8, 1});
+        break;
+      default:
+        program.write(t, static_cast<uint32_t>(random.below(7)), random.below(5));
+        break;
+    }
+    if (random.chance(1, 15)) r.flush(t);
+  }
+  r.flush_all();
+  r.end();
+  return r;
+}
+
+TEST(Reader, ATruncatedFileKeepsEverythingBeforeTheCut) {
+  FakeRecorder r = busy();
+  std::string whole = r.bytes(), path = saved(r);
+  size_t most = 0;
+  for (size_t size = 0; size < whole.size(); size += size < 200 ? 1 : 97) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << whole.substr(0, size);
+    Result<Trace> trace = load_trace(path);
+    if (size < sizeof(cleave_file_header)) {
+      EXPECT_FALSE(trace.ok());
+      continue;
+    }
+    ASSERT_TRUE(trace.ok()) << size;
+    EXPECT_FALSE(trace.value().remarks().empty()) << size;
+    EXPECT_GE(trace.value().size() + 200, most);
+    most = std::max(most, trace.value().size());
+  }
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << whole;
+  EXPECT_GE(load_trace(path).value().size(), most);
+  EXPECT_EQ(load_trace(path).value().program(), "fake x");
+  std::remove(path.c_str());
+}
+
+TEST(Reader, HostileBytesAreAnErrorOrATraceNeverACrash) {
+  FakeRecorder r = busy();
+  std::string path = saved(r);
+  Random random(9);
+  for (int i = 0; i < 400; ++i) {
+    std::string bytes = r.bytes();
+    for (uint64_t n = 1 + random.below(6); n > 0; --n)
+      bytes[random.below(bytes.size())] = static_cast<char>(random.next());
+    correct_checksums(bytes);
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+    (void)load_trace(path);
+  }
+  std::remove(path.c_str());
+}
+
+TEST(Reader, ALiveFileIsFollowedToItsEnd) {
+  FakeRecorder r = busy();
+  std::string path = saved(r), whole = r.bytes();
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << whole.substr(0, 500);
+  std::atomic<bool> alive = true;
+  std::thread writer([&] {
+    std::ofstream out(path, std::ios::binary | std::ios::app);
+    for (size_t at = 500; at < whole.size(); at += 900) {
+      out << whole.substr(at, 900) << std::flush;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    alive = false;
+  });
+  auto source = open_binary_trace(path, {.writer_alive = [&] { return alive.load(); }});
+  ASSERT_TRUE(source.ok());
+  std::vector<Event> live;
+  for (;;) {
+    auto batch = source.value()->next();
+    ASSERT_TRUE(batch.ok());
+    if (batch.value().empty()) break;
+    live.insert(live.end(), batch.value().begin(), batch.value().end());
+  }
+  writer.join();
+  EXPECT_TRUE(source.value()->complete());
+  auto after = open_binary_trace(path);
+  size_t count = 0;
+  for (auto batch = after.value()->next(); !batch.value().empty(); batch = after.value()->next())
+    count += batch.value().size();
+  EXPECT_EQ(live.size(), count);
+  std::remove(path.c_str());
 }
 
 }  // namespace
