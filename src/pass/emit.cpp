@@ -34,7 +34,7 @@ class Emitter {
     IRBuilder<> builder(&first);
     take_outcomes(builder);
     for (Action& action : plan_.actions) emit(action);
-    remove_marks();
+    remove_metadata();
     DominatorTree tree(*plan_.function);
     PromoteMemToReg({outcomes_}, tree);
   }
@@ -140,16 +140,13 @@ class Emitter {
     return ConstantExpr::getInBoundsGetElementPtr(builder.getInt32Ty(), &segments_, builder.getInt64(index));
   }
 
-  void remove_marks() {
-    SmallVector<Instruction*, 8> marks;
+  // The metadata has done its work, and is in the bitcode that the binary carries.
+  void remove_metadata() {
     for (BasicBlock& block : *plan_.function) {
       for (Instruction& instruction : block) {
-        instruction.setMetadata(kSlotMetadata, nullptr);
-        instruction.setMetadata(kPlaceMetadata, nullptr);
-        if (auto* call = dyn_cast<CallInst>(&instruction); call != nullptr && is_mark(*call)) marks.push_back(call);
+        for (const char* kind : {kSlotMetadata, kPlaceMetadata, kSourcePlaceMetadata}) instruction.setMetadata(kind, nullptr);
       }
     }
-    for (Instruction* mark : marks) mark->eraseFromParent();
   }
 
   FunctionPlan& plan_;

@@ -24,10 +24,24 @@ PreservedAnalyses MarkPass::run(Module& module, ModuleAnalysisManager&) {
 
 namespace {
 
-bool is_recorded(const Function& function) {
+// Resolvers of indirect functions run while the program is still being loaded, before it has a thread block.
+SmallPtrSet<const Function*, 4> resolvers_of(const Module& module) {
+  SmallPtrSet<const Function*, 4> resolvers;
+  for (const GlobalIFunc& indirect : module.ifuncs()) resolvers.insert(indirect.getResolverFunction());
+  return resolvers;
+}
+
+bool is_recorded(const Function& function, const SmallPtrSetImpl<const Function*>& resolvers) {
   if (function.isDeclaration() || function.hasAvailableExternallyLinkage()) return false;
   if (function.hasFnAttribute(Attribute::Naked) || function.getName().starts_with("__cleave")) return false;
-  return !function.hasFnAttribute(Attribute::DisableSanitizerInstrumentation);
+  return !function.hasFnAttribute(Attribute::DisableSanitizerInstrumentation) && !resolvers.contains(&function);
+}
+
+void note_unrecorded(const Function& function, Coverage& coverage) {
+  if (!function.isDeclaration()) ++coverage.functions_skipped;
+  else if (!function.isIntrinsic() && !function.getName().starts_with("__cleave")) {
+    coverage.called_outside.push_back(function.getName().str());
+  }
 }
 
 }  // namespace
@@ -38,10 +52,11 @@ PreservedAnalyses RecordPass::run(Module& module, ModuleAnalysisManager& analyse
   auto& functions = analyses.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
   TableBuilder tables(module);
   std::vector<FunctionPlan> plans;
+  SmallPtrSet<const Function*, 4> resolvers = resolvers_of(module);
+  if (!module.getModuleInlineAsm().empty()) ++tables.tables.coverage.inline_assembly;
   for (Function& function : module) {
-    if (!is_recorded(function)) {
-      if (!function.isDeclaration()) ++tables.tables.coverage.functions_skipped;
-      else if (!function.isIntrinsic() && !function.getName().starts_with("__cleave")) tables.tables.coverage.called_outside.push_back(function.getName().str());
+    if (!is_recorded(function, resolvers)) {
+      note_unrecorded(function, tables.tables.coverage);
       continue;
     }
     prepare(function, state_->names);
@@ -53,6 +68,7 @@ PreservedAnalyses RecordPass::run(Module& module, ModuleAnalysisManager& analyse
   Package package = pack(module, tables.tables);
   GlobalVariable* segments = make_segments(module, tables.tables);
   for (FunctionPlan& plan : plans) emit(plan, *segments);
+  for (Function& function : module) erase_marks(function);
   finish_module(module, package, tables, *segments);
   module.addModuleFlag(Module::Warning, kDoneFlag, 1);
   return PreservedAnalyses::none();

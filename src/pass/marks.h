@@ -20,6 +20,8 @@ inline constexpr const char* kDoneFlag = "cleave.instrumented";
 
 bool is_unit_begin(const llvm::CallBase& call);
 bool is_unit_end(const llvm::CallBase& call);
+// Once the records are in, or where there are none: a mark is no function that anybody defines.
+void erase_marks(llvm::Function& function);
 inline bool is_mark(const llvm::CallBase& call) { return is_unit_begin(call) || is_unit_end(call); }
 
 }  // namespace cleave

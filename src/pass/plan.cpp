@@ -5,6 +5,8 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
 
+#include <algorithm>
+
 #include "abi/record.h"
 #include "pass/marks.h"
 #include "pass/outcomes.h"
@@ -166,7 +168,7 @@ bool Planner::conflicts(const MemoryLocation& location) {
 void Planner::plan_access(Instruction& access, Value* pointer, Value* value, bool write) {
   auto pieces = pieces_of(value->getType(), layout_);
   if (!pieces) {
-    ++tables_.tables.coverage.functions_skipped;
+    ++tables_.tables.coverage.inline_assembly;  // a type of the machine's own: as opaque as assembly
     return;
   }
   MemoryLocation location = MemoryLocation::get(&access);
@@ -308,7 +310,14 @@ void Planner::plan_call(CallBase& call) {
     if (!call.isTerminator()) plan_result(call, *call.getNextNode());
     return;
   }
-  if (plan_range_call(call) || isa<IntrinsicInst>(call)) return;
+  if (plan_range_call(call)) return;
+  if (const auto* intrinsic = dyn_cast<IntrinsicInst>(&call)) {
+    // Masked and machine-specific accesses: not recorded, but counted.
+    bool touches = intrinsic->mayReadOrWriteMemory() && !intrinsic->isAssumeLikeIntrinsic() && !intrinsic->onlyAccessesInaccessibleMemory();
+    bool points = std::ranges::any_of(intrinsic->args(), [](const Use& use) { return use->getType()->isPtrOrPtrVectorTy(); });
+    if (touches && points && !intrinsic->isLifetimeStartOrEnd()) ++tables_.tables.coverage.inline_assembly;
+    return;
+  }
   plan_by_value(call);
   if (call.isMustTailCall() && has_frame_) add_slot(SlotKind::Exit, call);
   add_slot(SlotKind::Call, call);
@@ -362,7 +371,10 @@ void Planner::plan_terminator(Instruction& terminator) {
   if (isa<ReturnInst>(terminator) || isa<ResumeInst>(terminator)) {
     const auto* before = dyn_cast_or_null<CallInst>(terminator.getPrevNonDebugInstruction());
     if (before != nullptr && before->isMustTailCall()) return;
-    if (has_frame_ && isa<ReturnInst>(terminator)) add_slot(SlotKind::Exit, terminator);
+    if (has_frame_ && isa<ReturnInst>(terminator)) {
+      add_slot(SlotKind::Exit, terminator);
+      return close();  // its record has taken all outcomes
+    }
     close();
     plan_.actions.push_back({Action::Leave, &terminator, {}});
   }

@@ -93,10 +93,6 @@ uint32_t TableBuilder::function(const DISubprogram* function) {
   return function_named(linkage, function);
 }
 
-void TableBuilder::annotate_function(const Function& target, uint32_t flags) {
-  tables.functions[function(target)].flags |= flags;
-}
-
 uint32_t TableBuilder::plain_site(const SiteEntry& s) {
   auto key = std::tuple(s.file, s.line, s.column, s.function, s.inlined_at, s.variable, s.type, s.object_type, s.offset);
   auto [at, fresh] = sites_.try_emplace(key, static_cast<uint32_t>(tables.sites.size()));

@@ -38,7 +38,6 @@ class TableBuilder {
   // Enters every variable that the module defines, so that an address can be named whoever uses it.
   void add_defined_globals();
 
-  void annotate_function(const llvm::Function& function, uint32_t flags);
   // CLEAVE_SET, CLEAVE_OWNED on the field of `type` at `offset`.
   void annotate_field(const llvm::DICompositeType* type, uint64_t offset, llvm::StringRef annotation);
 
