@@ -7,7 +7,6 @@
 #include <fstream>
 #include <map>
 #include <memory>
-#include <set>
 #include <vector>
 
 #include "report/explain.h"
@@ -151,24 +150,21 @@ class Renderer {
 
   void render_stages() {
     if (findings_.stages.empty()) return;
-    std::set<std::string> extra;
+    std::vector<std::vector<std::string>> rows{{"stage", "triples", "sites", "seconds"}};
     for (const StageReport& stage : findings_.stages) {
-      for (const auto& [name, count] : stage.counts) extra.insert(name);
-    }
-    std::vector<std::vector<std::string>> rows{{"stage", "triples", "sites"}};
-    rows[0].insert(rows[0].end(), extra.begin(), extra.end());
-    rows[0].push_back("seconds");
-    for (const StageReport& stage : findings_.stages) {
-      std::vector<std::string> row{stage.name, fmt::format("{}", stage.triples),
-                                   fmt::format("{}", stage.sites)};
-      for (const std::string& name : extra) {
-        auto it = stage.counts.find(name);
-        row.push_back(it == stage.counts.end() ? "" : fmt::format("{}", it->second));
-      }
-      row.push_back(fmt::format("{:.3f}", stage.seconds));
-      rows.push_back(std::move(row));
+      rows.push_back({stage.name, fmt::format("{}", stage.triples), fmt::format("{}", stage.sites),
+                      fmt::format("{:.3f}", stage.seconds)});
     }
     out_ += table(rows, 0, paint_) + "\n";
+    bool any = false;
+    for (const StageReport& stage : findings_.stages) {  // what only some stages count goes below
+      if (stage.counts.empty()) continue;
+      std::vector<std::string> counts;
+      for (const auto& [name, count] : stage.counts) counts.push_back(fmt::format("{} {}", name, count));
+      out_ += wrap(printable(fmt::format("{}: {}", stage.name, fmt::join(counts, ", "))), 2, width_, " ");
+      any = true;
+    }
+    if (any) out_ += '\n';
   }
 
   void render_facts() {
