@@ -53,6 +53,10 @@ Result<Lifted> lift(const std::string& path, const Trace& trace, const SymbolicS
       return lifted;
     }
   }
+  // Without any expression every read would have to keep its value: then unsatisfiable proves nothing.
+  bool data = false;
+  for (size_t e = 0; e < trace.size() && !data; ++e) data = trace.symbolic(EventIndex{e}) != nullptr;
+  if (!data) return Error{"", "the trace does not say what the program does with its values"};
   Result<SymbolicTrace> annotated = lift_annotations(trace);
   if (!annotated) return annotated.error();
   lifted.symbolic = std::make_unique<SymbolicTrace>(std::move(annotated).value());

@@ -18,6 +18,15 @@ std::vector<std::string> stack_of(const Trace& trace, const Event& event) {
   return stack;
 }
 
+// The value in the predicted order; an update is left as it was unless nothing is known of it.
+void show_value(AccessReport& access, std::optional<uint64_t> value) {
+  if (!value) {
+    access.value = "?";
+  } else if (access.op != word_of(EventKind::Update)) {
+    access.value = fmt::format("{}", *value);
+  }
+}
+
 std::string mark_word(Mark mark) { return mark == Mark::Kept ? "kept" : "dropped"; }
 
 // What stands for the function in an id where there is none: the thread, in text traces without sites.
@@ -73,6 +82,9 @@ Finding to_finding(const Facts& facts, const Candidate& candidate, SetMap& sets)
   finding.accesses = {access_report(trace, triple.first, Role::First, locks),
                       access_report(trace, triple.remote, Role::Remote, locks),
                       access_report(trace, triple.second, Role::Second, locks)};
+  if (candidate.reordering && candidate.reordering->triple == triple) {
+    for (size_t a = 0; a < 3; ++a) show_value(finding.accesses[a], candidate.reordering->values[a]);
+  }
   finding.id = finding_id(FindingKind::Triple, finding.pattern, finding.variable,
                           {function_of(trace, triple.first), function_of(trace, triple.remote),
                            function_of(trace, triple.second)});

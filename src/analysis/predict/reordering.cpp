@@ -59,6 +59,9 @@ std::optional<Reordering> Reorderer::find(const Triple& triple) const {
     observed.prefix[facts_.thread(triple.second)] -= 1;
     observed.tail = {triple.second};
     observed.keeps_writes = true;
+    observed.triple = triple;
+    observed.values = {facts_.event(triple.first).value, facts_.event(triple.remote).value,
+                       facts_.event(triple.second).value};
     return observed;
   }
   uint32_t remote = facts_.thread(triple.remote);
@@ -93,7 +96,9 @@ class Reorderer::Attempt {
  public:
   Attempt(const Facts& facts, const Triple& triple, std::vector<Position> prefix)
       : facts_(facts), triple_(triple), steps_(facts, std::move(prefix)), unit_(facts.thread(triple.first)),
-        remote_(facts.thread(triple.remote)) {}
+        remote_(facts.thread(triple.remote)) {
+    values_[0] = facts.event(triple.first).value;  // unless it is one of the steps
+  }
 
   // Lets the unit go on to the cut, the remote thread through its access, the unit to its second access.
   bool run(Position cut) {
@@ -103,12 +108,14 @@ class Reorderer::Attempt {
   }
   bool keeps_writes() const { return keeps_; }
   const std::vector<EventNumber>& events() const { return steps_.events(); }
+  const std::array<std::optional<uint64_t>, 3>& values() const { return values_; }
 
  private:
   bool take(uint32_t thread, Steps::Outcome outcome) {
     if (outcome == Steps::Outcome::Blocked || outcome == Steps::Outcome::Impossible) return false;
     EventNumber e = steps_.events().back();
     if (!steps_.kept_source()) keeps_ = false;
+    if (e == triple_.first) values_[0] = steps_.value();
     if (outcome == Steps::Outcome::ChangedValue) {
       if (facts_.event(e).object != facts_.event(triple_.first).object) return false;
       if (e == triple_.first) changed_[0] = true;
@@ -134,6 +141,7 @@ class Reorderer::Attempt {
     if (outcome == Steps::Outcome::Blocked || outcome == Steps::Outcome::Impossible) return false;
     if (!steps_.kept_source() && facts_.observed->source(access) != kNoEvent) keeps_ = false;
     if (outcome == Steps::Outcome::ChangedValue) changed_[access == triple_.remote ? 1 : 2] = true;
+    values_[access == triple_.remote ? 1 : 2] = steps_.value();
     return true;
   }
 
@@ -153,6 +161,7 @@ class Reorderer::Attempt {
   uint32_t unit_, remote_;
   bool keeps_ = true;
   bool changed_[3] = {};
+  std::array<std::optional<uint64_t>, 3> values_;
 };
 
 std::optional<Reordering> Reorderer::attempt(const Triple& triple, Position cut, Position hold) const {
@@ -184,7 +193,7 @@ std::optional<Reordering> Reorderer::attempt(const Triple& triple, Position cut,
   if (!closure.close()) return std::nullopt;
   Attempt attempt(facts_, triple, closure.prefix());
   if (!attempt.run(cut)) return std::nullopt;
-  return Reordering{closure.prefix(), attempt.events(), attempt.keeps_writes()};
+  return Reordering{closure.prefix(), attempt.events(), attempt.keeps_writes(), triple, attempt.values()};
 }
 
 }  // namespace cleave::prediction

@@ -14,6 +14,7 @@
 // Cost: O(threads × locks held) for the set plus the steps at the end; at most kCuts × 2 attempts.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -26,6 +27,8 @@ struct Reordering {
   std::vector<Position> prefix;     // by thread: how many of its first events, in recorded order
   std::vector<EventNumber> tail;    // then these; ends with the second access
   bool keeps_writes = false;
+  Triple triple{};                  // that happens in it
+  std::array<std::optional<uint64_t>, 3> values;  // what its three accesses read or write then, where that is known
 
   // All events in their new order. O(trace).
   std::vector<EventNumber> events(const Facts& facts) const;

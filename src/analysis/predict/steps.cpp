@@ -36,6 +36,7 @@ Steps::Written Steps::last_write(uint32_t variable) const {
 }
 
 Steps::Outcome Steps::access(EventNumber e, const Event& event) {
+  value_ = event.value;
   if (!facts_.accesses.shared(event.object)) return Outcome::Done;  // nobody else can change what it reads
   Outcome outcome = Outcome::Done;
   uint32_t thread = raw(event.thread);
@@ -48,11 +49,19 @@ Steps::Outcome Steps::access(EventNumber e, const Event& event) {
       same = facts_.event(write.event).value == recorded;
     }
     if (!same) {
+      value_ = std::nullopt;
+      if (write.known && write.event != kNoEvent) value_ = facts_.event(write.event).value;
+      if (write.event == kNoEvent && facts_.trace.variable(event.variable()).initial_known) {
+        value_ = facts_.trace.variable(event.variable()).initial;
+      }
       outcome = Outcome::ChangedValue;
       tainted_[thread] = true;
     }
   }
-  if (writes(event.kind)) written_[event.object] = {e, !tainted_[thread]};
+  if (writes(event.kind)) {
+    written_[event.object] = {e, !tainted_[thread]};
+    if (tainted_[thread]) value_ = std::nullopt;
+  }
   return outcome;
 }
 

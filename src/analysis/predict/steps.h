@@ -7,6 +7,7 @@
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <optional>
 #include <vector>
 
 #include "analysis/predict/facts.h"
@@ -31,6 +32,8 @@ class Steps {
   Position now(uint32_t thread) const { return now_[thread]; }
   uint32_t blocker() const { return blocker_; }
   const std::vector<EventNumber>& events() const { return events_; }
+  // What the last event, an access, reads or writes in this order; nothing if that is not known.
+  std::optional<uint64_t> value() const { return value_; }
   // Whether the last event, if it read, read from the write it read from in the recorded run.
   bool kept_source() const { return kept_source_; }
 
@@ -54,6 +57,7 @@ class Steps {
   boost::unordered_flat_map<uint32_t, Written> written_;  // since the prefix: variable → last write
   uint32_t blocker_ = 0;
   bool kept_source_ = true;
+  std::optional<uint64_t> value_;
 };
 
 }  // namespace cleave::prediction

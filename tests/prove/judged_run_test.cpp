@@ -1,0 +1,78 @@
+#include "prove/judged_run.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+
+#include "trace/text.h"
+
+namespace cleave::prove {
+namespace {
+
+Trace parse(const char* text) { return parse_text_trace(text, "test").value(); }
+
+std::vector<check::UnitSpan> spans(const Trace& trace, UnitOptions options = {}) {
+  SetMap sets({}, trace);
+  return spans_of(trace, map_units(trace, options, sets));
+}
+
+TEST(SpansOf, AUnitThatDoesNotEndLastsToItsThreadsEnd) {
+  Trace trace = parse("T1 begin u\nT1 read x 0\nT2 write x 1\nT1 read x 1\n");
+  std::vector<check::UnitSpan> units = spans(trace);
+  ASSERT_EQ(units.size(), 1u);
+  EXPECT_EQ(units[0].first, EventIndex{0});
+  EXPECT_EQ(units[0].last, EventIndex{3});
+}
+
+TEST(SpansOf, OverlappingLockSectionsBecomeDisjointOrNested) {
+  Trace trace = parse(R"(
+T1 acquire a
+T1 write x 1
+T1 acquire b
+T1 write y 1
+T1 release a
+T1 write z 1
+T1 release b
+)");
+  UnitOptions options;
+  options.locks = true;
+  std::vector<check::UnitSpan> units = spans(trace, options);
+  for (size_t i = 1; i < units.size(); ++i) {
+    bool nested = raw(units[i].last) <= raw(units[i - 1].last);
+    bool disjoint = raw(units[i].first) > raw(units[i - 1].last);
+    EXPECT_TRUE(nested || disjoint);
+  }
+}
+
+// What judge_run does with the trace of a run, here a text trace in its place.
+TEST(JudgeRun, FindsTheTripleBySitesAndProvesIt) {
+  std::string path = testing::TempDir() + "judged_run_test.txt";
+  std::ofstream(path) << R"(# cleave text trace 1
+T1 begin withdraw
+T1 read  x 0 @bank.c:10
+T2 write x 5 @bank.c:20
+T1 read  x 5 @bank.c:11
+T1 end
+)";
+  check::SiteTriple sites;
+  sites.first.file = sites.remote.file = sites.second.file = "bank.c";
+  sites.first.line = 10;
+  sites.remote.line = 20;
+  sites.second.line = 11;
+  Result<JudgedRun> run = judge_run(path, sites, {});
+  ASSERT_TRUE(run.ok());
+  EXPECT_TRUE(run.value().there);
+  EXPECT_EQ(run.value().proof.judgement, check::Judgement::NonAtomic);
+  EXPECT_EQ(run.value().proof.name, "C_RWR");
+  ASSERT_EQ(run.value().accesses.size(), 3u);
+  EXPECT_EQ(run.value().accesses[1].thread, "T2");
+  EXPECT_EQ(run.value().accesses[2].value, "5");
+  std::swap(sites.first, sites.second);
+  EXPECT_FALSE(judge_run(path, sites, {}).value().there) << "in execution order only";
+  EXPECT_FALSE(program_of_trace(path).ok()) << "a text trace has no program to run";
+  std::remove(path.c_str());
+}
+
+}  // namespace
+}  // namespace cleave::prove
