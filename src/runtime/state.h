@@ -10,7 +10,7 @@
 
 namespace cleave::runtime {
 
-inline constexpr size_t kHandlerDepth = 4;  // signal handlers on top of one another, each with a stream
+inline constexpr size_t kHandlerDepth = 16;  // signal handlers on top of one another, each with a stream
 inline constexpr size_t kSignalStack = 16 * 1024;
 
 struct Thread;

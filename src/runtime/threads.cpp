@@ -140,7 +140,18 @@ void adopt_thread(Thread* thread) {
   record_stack();
 }
 
+// What signal handlers did on this thread goes into the file with the thread.
+static void retire_handlers(Thread* thread) {
+  for (Thread* handler : thread->handlers) {
+    if (handler == nullptr) continue;
+    Stream& stream = handler->main;
+    if (state.mode.load() == Mode::Recording) flush_other(stream, Extent::Whole, false);
+    memset(stream.base, 0, static_cast<size_t>(stream.end + kSlackWords - stream.base) * sizeof *stream.base);
+  }
+}
+
 void retire_thread(Thread* thread) {
+  retire_handlers(thread);
   if (state.mode.load() == Mode::Recording) {
     record(kRecord_thread_exit, stamp_now());
     flush_own(thread->main);

@@ -178,6 +178,14 @@ TEST(Ends, HandlersHaveTheirOwnStream) {
   EXPECT_NE(atomics[0].words[2], atomics[1].words[2]);
 }
 
+TEST(Ends, HandlersOfAThreadThatEndsAreKept) {
+  Recording run = record_program("ends", "handler-in-thread");
+  EXPECT_EQ(run.status, 0) << run.said;
+  EXPECT_EQ(run.trace.names(1), (Names{"thread_start", "thread_exit"}));
+  EXPECT_EQ(run.trace.names(2), (Names{"thread_start", "handler_begin", "write", "atomic", "handler_end"}));
+  EXPECT_EQ(run.trace.all("handler_begin")[0].words[1], 1u);
+}
+
 TEST(Ends, JumpOutOfAHandlerCutsWhatItInterrupted) {
   Recording run = record_program("ends", "jump");
   EXPECT_EQ(run.status, 0) << run.said;

@@ -100,12 +100,21 @@ static int children(const char *how) {
   return 0;
 }
 
+static void *interrupted(void *argument) {
+  raise(SIGUSR1);
+  return argument;
+}
+
 static int signals(const char *how) {
   if (strcmp(how, "handler") == 0) {
     signal(SIGUSR1, on_signal);
     interrupt_an_atomic();
     interrupt_a_segment(on_signal);
     CHECK(number == 7);
+  } else if (strcmp(how, "handler-in-thread") == 0) {
+    signal(SIGUSR1, on_signal);
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, interrupted, NULL) == 0 && pthread_join(thread, NULL) == 0);
   } else if (strcmp(how, "jump") == 0) {
     if (sigsetjmp(back, 1) == 0) interrupt_a_segment(jumps);
   } else if (strcmp(how, "query") == 0) {
