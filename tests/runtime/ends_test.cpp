@@ -60,7 +60,7 @@ TEST(Ends, QuickExit) {
 TEST(Ends, Abort) {
   Recording run = record_program("ends", "abort");
   EXPECT_EQ(run.status, 128 + SIGABRT);
-  EXPECT_NE(run.said.find("was killed by signal 6"), std::string::npos) << run.said;
+  EXPECT_NE(run.said.find("signal 6 (Aborted)"), std::string::npos) << run.said;
   EXPECT_TRUE(ended(run, "\"ended\": \"signal\", \"signal\": 6"));
   EXPECT_EQ(run.trace.names(0), (Names{"thread_start", "write", "fault"}));
 }
