@@ -213,8 +213,8 @@ Schedule ControlFile::schedule() const {
     schedule.runs.push_back({run.thread, static_cast<Handover>(run.how), run.points});
     left -= run.points;
   }
-  // The run that was under way when the program ended.
-  if (header_->holder < schedule.threads.size() && (left > 0 || schedule.runs.empty() || schedule.runs.back().thread != header_->holder))
+  // The run that was under way when the program ended, also if it had not come to a point.
+  if (header_->holder < schedule.threads.size())
     schedule.runs.push_back({header_->holder, Handover::GaveAway, left});
   else if (left > 0) schedule.fingerprints.resize(schedule.fingerprints.size() - left);
   for (const cleave_control_step& step : read<cleave_control_step>(header_->steps)) {

@@ -91,8 +91,9 @@ void pass_turn(ControlThread* self, uint32_t how, bool yields) {
   ControlThread* next = pick(how == CLEAVE_RUN_PREEMPTED ? self : nullptr, yields);
   if (next == self && how == CLEAVE_RUN_PREEMPTED) return;
   log_run(self, how);
-  if (next != nullptr) give_turn(next);
-  else control.holder.store(nullptr, std::memory_order_seq_cst);
+  if (next != nullptr) return give_turn(next);
+  control.file->holder = CLEAVE_NO_PLACE;
+  control.holder.store(nullptr, std::memory_order_seq_cst);
 }
 
 // State letter of a thread of ours: S sleeps.
@@ -118,7 +119,7 @@ void look_after_holder(uint64_t* seen_points) {
   bool stands_still = *seen_points == points;
   *seen_points = points;
   ControlThread* holder = control.holder.load();
-  if (control.replaying || !stands_still || holder == nullptr) return;
+  if (control.replaying || !stands_still || holder == nullptr || state.finished.load()) return;
   int tid = holder->tid.load();
   if (tid == 0 || state_of(tid) != 'S') return;
   control.lock.lock();
