@@ -7,7 +7,8 @@ namespace cleave::cli {
 void add_common_options(CLI::App& app, CommonOptions& options) {
   app.add_option("--json", options.json, "write the findings file (- for standard output)");
   app.add_option("--units", options.units, "what a unit is: annotated, locks, methods, functions:GLOB; comma separated")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--config", options.config, "units and sets, as in docs/contract.md (cleave.toml)");
   app.add_option("--suppress", options.suppress, "file of findings not to report: an id or a variable a line");
   app.add_option("--baseline", options.baseline, "findings file whose findings are known and do not count");

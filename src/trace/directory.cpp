@@ -205,13 +205,27 @@ void Directory::note_global(Named& named, const Module& module, const GlobalEntr
   }
 }
 
+// Whether the object that a site speaks of can lie where this access would put it. A fill or copy that the optimiser made
+// out of several stores has the site of one of them, and touches more than that field.
+bool Directory::fits(uint64_t address, const SiteEntry& entry, const Module& module) const {
+  if (address < entry.offset) return false;
+  const TypeEntry& type = module.tables.types[entry.object_type];
+  uint64_t base = address - entry.offset;
+  auto holds = [&](uint64_t start, uint64_t size) { return base >= start && base + type.size <= start + size; };
+  if (const auto* global = global_at(address)) return holds(global->first, global->second.size);
+  if (const auto* block = block_at(address)) return holds(block->first, block->second.size);
+  const auto* known = instance_at(address);  // two objects of one class do not overlap
+  return known == nullptr || known->first == base ||
+         known->second.module->tables.types[known->second.type].name != type.name;
+}
+
 Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite site) {
   Named named;
   const SiteEntry* entry = site ? &site.module->tables.sites[site.site] : nullptr;
   std::string_view said =
       entry != nullptr ? text_of(site.module->tables, entry->variable) : std::string_view();
   const auto* global = global_at(address);
-  if (entry != nullptr && entry->object_type != kNoIndex && address >= entry->offset) {
+  if (entry != nullptr && entry->object_type != kNoIndex && fits(address, *entry, *site.module)) {
     uint64_t base = address - entry->offset;
     const SiteTables& tables = site.module->tables;
     const TypeEntry& type = tables.types[entry->object_type];

@@ -76,6 +76,7 @@ class Directory {
     uint32_t flags = 0;     // VariableInfo::Flags
     std::string home, set;
   };
+  bool fits(uint64_t address, const SiteEntry& entry, const Module& module) const;
   void note_field(Named& named, const Module& module, uint32_t type, uint64_t offset) const;
   void note_global(Named& named, const Module& module, const GlobalEntry& entry) const;
 

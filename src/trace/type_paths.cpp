@@ -53,13 +53,13 @@ std::string field_path(const SiteTables& tables, uint32_t type, uint64_t offset,
 
 FieldFacts field_facts(const SiteTables& tables, uint32_t type, uint64_t offset) {
   FieldFacts facts;
-  bool owned = false;
+  bool owned = false, unique = false;
   const FieldEntry* last = nullptr;
   std::string ignored;
   for (int depth = 0; type != kNoIndex && depth < kDeepest; ++depth) {
     const std::string& name = tables.types[type].name;
     if (name.starts_with("std::atomic")) facts.flags |= VariableInfo::kAtomic;
-    owned = owned || name.starts_with("std::unique_ptr<");
+    unique = unique || name.starts_with("std::unique_ptr<");
     const FieldEntry* field = field_at(tables.types[type], offset);
     if (field == nullptr) break;
     last = field;
@@ -71,7 +71,9 @@ FieldFacts field_facts(const SiteTables& tables, uint32_t type, uint64_t offset)
     enter_array(*field, offset, ignored);
     type = field->type;
   }
-  if (owned && last != nullptr && (last->flags & FieldEntry::kPointer) != 0) facts.flags |= VariableInfo::kOwned;
+  // Of a unique_ptr the way to the pointer may end in its empty deleter, which lies at the same place.
+  if (unique || (owned && last != nullptr && (last->flags & FieldEntry::kPointer) != 0))
+    facts.flags |= VariableInfo::kOwned;
   return facts;
 }
 

@@ -9,14 +9,8 @@ int steps_done;
 
 class Cell {
  public:
-  int get() {
-    std::lock_guard<std::mutex> guard(mutex_);
-    return value_;
-  }
-  void set(int value) {
-    std::lock_guard<std::mutex> guard(mutex_);
-    value_ = value;
-  }
+  int get() { return value_; }
+  void set(int value) { value_ = value; }
   void add(int amount) {
     std::lock_guard<std::mutex> guard(mutex_);
     value_ += amount;

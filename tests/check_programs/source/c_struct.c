@@ -11,7 +11,8 @@ struct account {
 };
 
 static struct account shared = {PTHREAD_MUTEX_INITIALIZER, 100, 100};
-static long seen;
+static struct account *volatile the_account = &shared; /* so that no call is made for one account alone */
+long seen;
 
 void transfer(struct account *a, long amount) {
   pthread_mutex_lock(&a->mutex);
@@ -40,7 +41,7 @@ long total(struct account *a) {
 
 static void *mover(void *unused) {
   (void)unused;
-  transfer(&shared, 10);
+  transfer(the_account, 10);
   return 0;
 }
 
@@ -48,7 +49,7 @@ int main(void) {
   pthread_t thread;
   pthread_create(&thread, 0, mover, 0);
   wait_for(1);
-  seen = total(&shared);
+  seen = total(the_account);
   done();
   pthread_join(thread, 0);
   return 0;

@@ -8,7 +8,7 @@ int steps_done;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static long used, limit = 10;
-static long seen;
+long seen;
 
 static void grow(void) {
 #ifdef REPAIRED
