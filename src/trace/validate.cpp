@@ -321,7 +321,8 @@ class Validator {
   void once(const Event& event) {
     Lock& flag = locks_[event.object];
     if (event.kind == EventKind::OnceBegin) {
-      if (flag.once_running || flag.once_done) violation(event, "it has run before");
+      // A begin without an end was left by an exception or a cancellation: the next to come begins again.
+      if (flag.once_done) violation(event, "it has run before");
       flag.once_running = true;
     } else if (event.kind == EventKind::OnceEnd) {
       if (!flag.once_running) violation(event, "it was not running");
