@@ -4,68 +4,68 @@ from pathlib import Path
 
 from engines import RANDOM_SEEDS, describe, missing, present, stage_counts
 
-# What `predict` is held to: the highest verdict that its landed stages can give, and the stages whose counts are
-# compared. Raised as stages land, never lowered.
-PREDICT_LEVEL = "candidate"
-PREDICT_STAGES = ("patterns", "order", "locks", "filter", "exact")
+# The stages that need no solver: what every program is compared with in `make test`. Where the first of a program's
+# runs names a count for `symbolic`, that run goes through all stages there; with --full, every run of every program does.
+CHEAP_STAGES = ("patterns", "order", "locks", "filter", "exact")
 
 
 def engine_options(table):
     return [option for key in ("units", "sets") if key in table for option in (f"--{key}", table[key])]
 
 
-def predict_run(cleave, program, build, arguments, folder, replay):
+def predict_run(cleave, program, build, arguments, folder, symbolic):
     trace = Path(folder) / "serial.cleave"
     error = cleave.record(build, arguments, trace, "serial")
     if error:
         return error
-    table = program.expect["predict"]
-    options = ["--all"] if PREDICT_LEVEL == "candidate" else []
-    if not replay:
-        options.append("--no-replay")
-    return cleave.findings("predict", *options, *engine_options(table), trace)
+    options = ["--no-replay"] if symbolic else ["--all", "--stages", ",".join(CHEAP_STAGES)]
+    return cleave.findings("predict", *options, *engine_options(program.expect["predict"]), trace)
 
 
-def weaker(expectations, verdict):
-    """Ask for no more than this verdict. Without the symbolic stage: for what the locks leave, whatever the filter says,
-    since it rightly drops what it cannot judge without the program's data."""
-    if verdict == "candidate":
+def weaker(expectations, symbolic):
+    """Nothing is replayed here, so feasible is the most to ask for. Without the symbolic stage: ask for what the locks
+    leave, whatever the filter says, since it rightly drops what it cannot judge without the program's data."""
+    if not symbolic:
         return [{**expected, "verdict": "infeasible", "stages": {"locks": "kept"}} for expected in expectations]
-    order = ("infeasible", "candidate", "feasible", "witnessed", "confirmed")
-    return [{**expected, "verdict": min(expected.get("verdict", "candidate"), verdict, key=order.index)}
+    return [{**expected, "verdict": "feasible" if expected.get("verdict") != "candidate" else "candidate"}
             for expected in expectations]
 
 
-def predict_problems(cleave, program):
+def counts_problems(run, result, symbolic):
+    counts = stage_counts(result)
+    for stage in (*CHEAP_STAGES, *(["symbolic"] if symbolic else [])):
+        if stage in run and counts.get(stage) != run[stage]:
+            yield f"predict {' '.join(run['args'])}: stage {stage} has {counts.get(stage)} triples, not {run[stage]}"
+
+
+def predict_problems(cleave, program, full):
     table = program.expect["predict"]
-    level = PREDICT_LEVEL
     runs = table.get("runs", [{"args": program.expect.get("args", [])}])
+    judged = full or "symbolic" in runs[0]
     with tempfile.TemporaryDirectory() as folder:
         results = []
-        for run in runs:
-            result = predict_run(cleave, program, program.id, run["args"], folder, level == "confirmed")
+        for number, run in enumerate(runs):
+            symbolic = full or (number == 0 and judged)
+            result = predict_run(cleave, program, program.id, run["args"], folder, symbolic)
             if isinstance(result, str):
                 yield result
                 return
-            results.append(result)
-            counts = stage_counts(result)
-            for stage in PREDICT_STAGES:
-                if stage in run and counts.get(stage) != run[stage]:
-                    yield f"predict {' '.join(run['args'])}: stage {stage} has {counts.get(stage)} triples, not {run[stage]}"
-            for expected in missing(weaker(run.get("must", []), level), [result]):
+            if symbolic == judged:
+                results.append(result)
+            yield from counts_problems(run, result, symbolic)
+            for expected in missing(weaker(run.get("must", []), symbolic), [result]):
                 yield f"predict {' '.join(run['args'])}: not found: {describe(expected)}"
-        for expected in missing(weaker(table.get("must", []), level), results):
+        for expected in missing(weaker(table.get("must", []), judged), results):
             yield f"predict: not found: {describe(expected)}"
-        if level != "candidate":
-            for expected in present(table.get("must_not", []), results):
-                yield f"predict: found, but must not be: {describe(expected)}"
-        if not program.bug or level == "candidate":
+        for expected in present(table.get("must_not", []), results) if judged else []:
+            yield f"predict: found, but must not be: {describe(expected)}"
+        if not program.bug or not judged:
             return
-        twin = predict_run(cleave, program, program.id + "_ok", runs[0]["args"], folder, level == "confirmed")
+        twin = predict_run(cleave, program, program.id + "_ok", runs[0]["args"], folder, True)
         if isinstance(twin, str):
             yield twin
             return
-        for expected in present(weaker(table.get("must", []), "feasible"), [twin]):
+        for expected in present(weaker(table.get("must", []), True), [twin]):
             yield f"predict, repaired twin: found, but must not be: {describe(expected)}"
 
 
@@ -79,7 +79,7 @@ def check_runs(cleave, program, build, folder, seeds):
         yield error or cleave.findings("check", *engine_options(table), trace)
 
 
-def check_problems(cleave, program):
+def check_problems(cleave, program, full):
     table = program.expect["check"]
     with tempfile.TemporaryDirectory() as folder:
         results = []
@@ -105,7 +105,7 @@ def check_problems(cleave, program):
                 yield f"check, repaired twin: found, but must not be: {describe(expected)}"
 
 
-def static_problems(cleave, program):
+def static_problems(cleave, program, full):
     table = program.expect["static"]
     for build in program.builds:
         result = cleave.findings("static", *engine_options(table), cleave.programs / build)
@@ -119,7 +119,7 @@ def static_problems(cleave, program):
             yield f"static{', repaired twin' if twin else ''}: found, but must not be: {describe(expected)}"
 
 
-def hunt_problems(cleave, program):
+def hunt_problems(cleave, program, full):
     table = program.expect["hunt"]
     arguments = table.get("args", program.expect.get("args", []))
     for build in program.builds:
@@ -137,11 +137,11 @@ def hunt_problems(cleave, program):
 PROBLEMS = {"check": check_problems, "predict": predict_problems, "static": static_problems, "hunt": hunt_problems}
 
 
-def problems(cleave, program, engine):
+def problems(cleave, program, engine, full=False):
     """What is not as expect.toml says. A table marked not_yet must still fail: a met expectation loses its mark."""
     if engine not in program.expect:
         return []
-    found = [f"{program.id}: {problem}" for problem in PROBLEMS[engine](cleave, program)]
+    found = [f"{program.id}: {problem}" for problem in PROBLEMS[engine](cleave, program, full)]
     if "not_yet" not in program.expect[engine]:
         return found
     return [] if found else [f"{program.id}: [{engine}] is marked not_yet, but all is as expected: remove the mark"]

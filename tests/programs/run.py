@@ -98,7 +98,7 @@ def engine_mode(engine, options):
     if not cleave.has(engine):
         print(f"{engine}: not yet")
         sys.exit(77)
-    return lambda program: expectations.problems(cleave, program, engine)
+    return lambda program: expectations.problems(cleave, program, engine, options.full)
 
 
 def main():
@@ -107,6 +107,7 @@ def main():
     parser.add_argument("root")
     parser.add_argument("build", nargs="?", default="build")
     parser.add_argument("--only", default="*")
+    parser.add_argument("--full", action="store_true", help="predict: the symbolic stage for every program and run")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     try:
