@@ -7,8 +7,8 @@
 
 namespace cleave::cli {
 
-// The words after `cleave cc` are the compiler's own, `--` and `--help` included, so they never reach the parser; these
-// two stand in it for --help alone.
+// The words after `cleave cc` are the compiler's own, `--` and `--help` included, so they never reach the
+// parser; these two stand in it for --help alone.
 void add_cc_verb(CLI::App& app, Context&) {
   app.add_subcommand("cc", "compile and link C as clang-19 would (also: cleave-cc)")
       ->footer("Example: cleave cc -O2 -pthread -o bank bank.c");

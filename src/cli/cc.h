@@ -5,7 +5,8 @@
 
 namespace cleave::cli {
 
-// Becomes the compiler when the first word says so; gives an exit status when that failed, nothing when it is not asked.
+// Becomes the compiler when the first word says so; gives an exit status when that failed, nothing when it is
+// not asked.
 std::optional<int> run_as_compiler(int argc, char** argv);
 
 }  // namespace cleave::cli

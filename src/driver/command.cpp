@@ -14,21 +14,27 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// Sanitizers that bring a runtime of their own into the program: it and ours would both stand in front of libc.
-constexpr std::array kConflicting = {"address", "thread", "memory", "hwaddress", "leak", "dataflow", "realtime",
-                                     "kernel-address", "kernel-memory", "kernel-hwaddress", "fuzzer", "type",
-                                     "numerical", "memtag", "memtag-stack", "memtag-heap", "safe-stack"};
+// Sanitizers that bring a runtime of their own into the program: it and ours would both stand in front of
+// libc.
+constexpr std::array kConflicting = {
+    "address",   "thread",         "memory",        "hwaddress",        "leak",      "dataflow",
+    "realtime",  "kernel-address", "kernel-memory", "kernel-hwaddress", "fuzzer",    "type",
+    "numerical", "memtag",         "memtag-stack",  "memtag-heap",      "safe-stack"};
 
 Status check_conflicts(const CommandScan& scan, bool links) {
   for (const std::string& name : scan.sanitizers) {
     if (std::ranges::find(kConflicting, name) != kConflicting.end()) {
-      return Error{"", fmt::format("-fsanitize={} cannot be combined with Cleave; leave the sanitizer out of this build",
-                                   name)};
+      return Error{
+          "",
+          fmt::format("-fsanitize={} cannot be combined with Cleave; leave the sanitizer out of this build",
+                      name)};
     }
   }
   if (links && scan.is_static) {
-    return Error{"", "a program that Cleave records cannot be linked with -static, because the runtime is a shared "
-                     "library; link it dynamically"};
+    return Error{
+        "",
+        "a program that Cleave records cannot be linked with -static, because the runtime is a shared "
+        "library; link it dynamically"};
   }
   if (scan.narrow && scan.has_input) {
     return Error{"", "Cleave records 64-bit programs only; leave out -m32"};
@@ -58,11 +64,13 @@ Result<Words> compiler_command(const Words& arguments, const Toolchain& tools) {
   words.insert(words.end(), arguments.begin(), files_only);
   if (scan.low_debug) words.push_back("-g");
   if (!scan.vectorize) {  // behind the user's -O flag, which would turn them on again
-    append(words, {"--start-no-unused-arguments", "-fno-vectorize", "-fno-slp-vectorize", "--end-no-unused-arguments"});
+    append(words, {"--start-no-unused-arguments", "-fno-vectorize", "-fno-slp-vectorize",
+                   "--end-no-unused-arguments"});
   }
   if (scan.lto) {
-    append(words, {"--start-no-unused-arguments", "-fno-lto", "-fno-whole-program-vtables", "-fno-split-lto-unit",
-                   "-fno-fat-lto-objects", "-fno-virtual-function-elimination", "--end-no-unused-arguments"});
+    append(words,
+           {"--start-no-unused-arguments", "-fno-lto", "-fno-whole-program-vtables", "-fno-split-lto-unit",
+            "-fno-fat-lto-objects", "-fno-virtual-function-elimination", "--end-no-unused-arguments"});
   }
   if (links) append(words, {"-L" + tools.libraries, "-Wl,-rpath," + tools.libraries});
   words.insert(words.end(), files_only, arguments.end());
@@ -75,8 +83,8 @@ Result<Toolchain> find_toolchain(bool cxx) {
   fs::path self = fs::read_symlink("/proc/self/exe", failure);
   if (failure) return Error{"/proc/self/exe", "cannot be read, so the compiler plugin cannot be found"};
   fs::path prefix = self.parent_path().parent_path();
-  Toolchain tools{cxx ? CLEAVE_CLANGXX : CLEAVE_CLANG, prefix / "lib" / "libcleave_pass.so", prefix / "include",
-                  prefix / "lib"};
+  Toolchain tools{cxx ? CLEAVE_CLANGXX : CLEAVE_CLANG, prefix / "lib" / "libcleave_pass.so",
+                  prefix / "include", prefix / "lib"};
   if (!fs::exists(tools.plugin, failure)) {
     return Error{tools.plugin, "the compiler plugin is not there; build Cleave with `make build`"};
   }

@@ -12,20 +12,86 @@ namespace {
 using Words = std::vector<std::string>;
 
 // Flags whose value is the next word.
-constexpr std::array kTakesValue = {
-    "-o",        "-x",         "-I",          "-D",          "-U",         "-L",        "-F",      "-include",
-    "-isystem",  "-iquote",    "-idirafter",  "-imacros",    "-isysroot",  "-iprefix",  "-iwithprefix",
-    "-iwithprefixbefore",      "-MF",         "-MT",         "-MQ",        "-MJ",       "-Xclang", "-Xassembler",
-    "-Xpreprocessor",          "-Xanalyzer",  "-target",     "-arch",      "-T",        "-u",      "-z",
-    "-e",        "-A",         "-G",          "-b",          "-mllvm",     "-rpath",    "-framework",
-    "--param",   "-gcc-toolchain", "-ccc-gcc-name", "-working-directory", "-serialize-diagnostics",
-    "-dependency-file", "-fmodule-cache-path", "--sysroot", "-include-pch", "-stdlib++-isystem", "-cxx-isystem",
-    "--target",  "--output",   "--language",  "--include",   "--define-macro", "--undefine-macro",
-    "--include-directory", "--library-directory", "-plugin-arg", "-install_name", "-Xopenmp-target", "-dwarf-debug-flags"};
+constexpr std::array kTakesValue = {"-o",
+                                    "-x",
+                                    "-I",
+                                    "-D",
+                                    "-U",
+                                    "-L",
+                                    "-F",
+                                    "-include",
+                                    "-isystem",
+                                    "-iquote",
+                                    "-idirafter",
+                                    "-imacros",
+                                    "-isysroot",
+                                    "-iprefix",
+                                    "-iwithprefix",
+                                    "-iwithprefixbefore",
+                                    "-MF",
+                                    "-MT",
+                                    "-MQ",
+                                    "-MJ",
+                                    "-Xclang",
+                                    "-Xassembler",
+                                    "-Xpreprocessor",
+                                    "-Xanalyzer",
+                                    "-target",
+                                    "-arch",
+                                    "-T",
+                                    "-u",
+                                    "-z",
+                                    "-e",
+                                    "-A",
+                                    "-G",
+                                    "-b",
+                                    "-mllvm",
+                                    "-rpath",
+                                    "-framework",
+                                    "--param",
+                                    "-gcc-toolchain",
+                                    "-ccc-gcc-name",
+                                    "-working-directory",
+                                    "-serialize-diagnostics",
+                                    "-dependency-file",
+                                    "-fmodule-cache-path",
+                                    "--sysroot",
+                                    "-include-pch",
+                                    "-stdlib++-isystem",
+                                    "-cxx-isystem",
+                                    "--target",
+                                    "--output",
+                                    "--language",
+                                    "--include",
+                                    "--define-macro",
+                                    "--undefine-macro",
+                                    "--include-directory",
+                                    "--library-directory",
+                                    "-plugin-arg",
+                                    "-install_name",
+                                    "-Xopenmp-target",
+                                    "-dwarf-debug-flags"};
 
-constexpr std::array kStops = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--compile", "--assemble", "--preprocess",
-                               "--precompile", "--analyze", "-emit-ast", "-emit-pch", "--help", "-help", "--version",
-                               "-dumpversion", "-dumpmachine", "-emit-interface-stubs", "--help-hidden"};
+constexpr std::array kStops = {"-c",
+                               "-S",
+                               "-E",
+                               "-M",
+                               "-MM",
+                               "-fsyntax-only",
+                               "--compile",
+                               "--assemble",
+                               "--preprocess",
+                               "--precompile",
+                               "--analyze",
+                               "-emit-ast",
+                               "-emit-pch",
+                               "--help",
+                               "-help",
+                               "--version",
+                               "-dumpversion",
+                               "-dumpmachine",
+                               "-emit-interface-stubs",
+                               "--help-hidden"};
 
 template <size_t N>
 bool is_one_of(std::string_view word, const std::array<const char*, N>& list) {
@@ -44,7 +110,10 @@ Words tokenize(const std::string& text) {
       word += text[++i];
       open = true;
     } else if (quote != 0) {
-      if (c == quote) quote = 0; else word += c;
+      if (c == quote)
+        quote = 0;
+      else
+        word += c;
     } else if (c == '"' || c == '\'') {
       quote = c;
       open = true;
@@ -75,11 +144,11 @@ void expand_into(Words& out, const Words& arguments, int depth) {
 }
 
 void scan_debug(CommandScan& scan, std::string_view word) {
-  if (word == "-g0" || word == "-g1" || word == "-ggdb0" || word == "-ggdb1" || word == "-gline-tables-only" ||
-      word == "-gline-directives-only" || word == "-gmlt") {
+  if (word == "-g0" || word == "-g1" || word == "-ggdb0" || word == "-ggdb1" ||
+      word == "-gline-tables-only" || word == "-gline-directives-only" || word == "-gmlt") {
     scan.low_debug = true;
-  } else if (word == "-g" || word == "-g2" || word == "-g3" || word.starts_with("-ggdb") || word == "-glldb" ||
-             word == "-gfull") {
+  } else if (word == "-g" || word == "-g2" || word == "-g3" || word.starts_with("-ggdb") ||
+             word == "-glldb" || word == "-gfull") {
     scan.low_debug = false;
   }
 }
@@ -91,9 +160,12 @@ void scan_sanitizers(CommandScan& scan, std::string_view word) {
   while (!list.empty()) {
     size_t comma = std::min(list.find(','), list.size());
     std::string name(list.substr(0, comma));
-    if (on) scan.sanitizers.insert(name);
-    else if (name == "all") scan.sanitizers.clear();
-    else scan.sanitizers.erase(name);
+    if (on)
+      scan.sanitizers.insert(name);
+    else if (name == "all")
+      scan.sanitizers.clear();
+    else
+      scan.sanitizers.erase(name);
     list.remove_prefix(std::min(comma + 1, list.size()));
   }
 }
@@ -131,7 +203,8 @@ CommandScan scan_command(const Words& expanded) {
       scan.narrow = word != "-m64";
     } else if (word == "-fno-lto") {
       scan.lto = false;
-    } else if (word.starts_with("-flto") || word == "-fwhole-program-vtables" || word == "-ffat-lto-objects") {
+    } else if (word.starts_with("-flto") || word == "-fwhole-program-vtables" ||
+               word == "-ffat-lto-objects") {
       scan.lto = true;
     } else if (word == "-fvectorize" || word == "-ftree-vectorize" || word == "-fslp-vectorize" ||
                word == "-ftree-slp-vectorize") {

@@ -8,14 +8,14 @@
 namespace cleave {
 
 struct CommandScan {
-  bool has_input = false;         // anything to compile or to link
-  bool stops_early = false;       // -c, -S, -E, -fsyntax-only, --version …: no link
-  bool relocatable = false;       // -r: an object comes out, not a program
-  bool is_static = false;         // -static, -static-pie
-  bool narrow = false;            // -m32, -mx32
+  bool has_input = false;    // anything to compile or to link
+  bool stops_early = false;  // -c, -S, -E, -fsyntax-only, --version …: no link
+  bool relocatable = false;  // -r: an object comes out, not a program
+  bool is_static = false;    // -static, -static-pie
+  bool narrow = false;       // -m32, -mx32
   bool lto = false;
-  bool vectorize = false;         // asked for by name, not by -O
-  bool low_debug = false;         // the last -g flag asks for less than full debug information
+  bool vectorize = false;            // asked for by name, not by -O
+  bool low_debug = false;            // the last -g flag asks for less than full debug information
   std::set<std::string> sanitizers;  // those that are on at the end of the line
 };
 

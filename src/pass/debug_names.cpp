@@ -1,7 +1,7 @@
 #include "pass/debug_names.h"
 
-#include <llvm/BinaryFormat/Dwarf.h>
 #include <llvm/ADT/SmallString.h>
+#include <llvm/BinaryFormat/Dwarf.h>
 #include <llvm/Support/Path.h>
 
 namespace cleave {
@@ -19,7 +19,8 @@ std::string qualified_name(const DIScope* scope, StringRef name) {
       continue;
     }
     if (const auto* space = dyn_cast<DINamespace>(scope)) {
-      if (space->getExportSymbols() && !space->getName().empty()) continue;  // inline namespaces are not written
+      if (space->getExportSymbols() && !space->getName().empty())
+        continue;  // inline namespaces are not written
       result = (space->getName().empty() ? "(anonymous namespace)" : space->getName().str()) + "::" + result;
     } else if (!scope->getName().empty()) {
       result = scope->getName().str() + "::" + result;
@@ -47,8 +48,11 @@ const DIType* plain(const DIType* type) {
       case dwarf::DW_TAG_restrict_type:
       case dwarf::DW_TAG_atomic_type:
       case dwarf::DW_TAG_template_alias:
-      case dwarf::DW_TAG_member: type = derived->getBaseType(); break;
-      default: return type;
+      case dwarf::DW_TAG_member:
+        type = derived->getBaseType();
+        break;
+      default:
+        return type;
     }
   }
   return type;
@@ -60,8 +64,10 @@ const DICompositeType* as_class(const DIType* type) {
   switch (composite->getTag()) {
     case dwarf::DW_TAG_class_type:
     case dwarf::DW_TAG_structure_type:
-    case dwarf::DW_TAG_union_type: return composite;
-    default: return nullptr;
+    case dwarf::DW_TAG_union_type:
+      return composite;
+    default:
+      return nullptr;
   }
 }
 
@@ -76,8 +82,10 @@ const DIType* pointee(const DIType* type) {
   switch (derived->getTag()) {
     case dwarf::DW_TAG_pointer_type:
     case dwarf::DW_TAG_reference_type:
-    case dwarf::DW_TAG_rvalue_reference_type: return derived->getBaseType();
-    default: return nullptr;
+    case dwarf::DW_TAG_rvalue_reference_type:
+      return derived->getBaseType();
+    default:
+      return nullptr;
   }
 }
 
@@ -106,16 +114,26 @@ std::string spelled(const DIType* type) {
   const auto* derived = dyn_cast<DIDerivedType>(type);
   if (derived == nullptr) return qualified_name(type);
   switch (derived->getTag()) {
-    case dwarf::DW_TAG_pointer_type: return spelled(derived->getBaseType()) + "*";
-    case dwarf::DW_TAG_reference_type: return spelled(derived->getBaseType()) + "&";
-    case dwarf::DW_TAG_rvalue_reference_type: return spelled(derived->getBaseType()) + "&&";
-    case dwarf::DW_TAG_const_type: return "const " + spelled(derived->getBaseType());
-    case dwarf::DW_TAG_volatile_type: return "volatile " + spelled(derived->getBaseType());
-    case dwarf::DW_TAG_restrict_type: return spelled(derived->getBaseType());
-    case dwarf::DW_TAG_atomic_type: return "_Atomic " + spelled(derived->getBaseType());
-    case dwarf::DW_TAG_ptr_to_member_type: return "member pointer";
-    case dwarf::DW_TAG_member: return spelled(derived->getBaseType());
-    default: return qualified_name(type);
+    case dwarf::DW_TAG_pointer_type:
+      return spelled(derived->getBaseType()) + "*";
+    case dwarf::DW_TAG_reference_type:
+      return spelled(derived->getBaseType()) + "&";
+    case dwarf::DW_TAG_rvalue_reference_type:
+      return spelled(derived->getBaseType()) + "&&";
+    case dwarf::DW_TAG_const_type:
+      return "const " + spelled(derived->getBaseType());
+    case dwarf::DW_TAG_volatile_type:
+      return "volatile " + spelled(derived->getBaseType());
+    case dwarf::DW_TAG_restrict_type:
+      return spelled(derived->getBaseType());
+    case dwarf::DW_TAG_atomic_type:
+      return "_Atomic " + spelled(derived->getBaseType());
+    case dwarf::DW_TAG_ptr_to_member_type:
+      return "member pointer";
+    case dwarf::DW_TAG_member:
+      return spelled(derived->getBaseType());
+    default:
+      return qualified_name(type);
   }
 }
 

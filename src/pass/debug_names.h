@@ -7,7 +7,8 @@
 
 namespace cleave {
 
-// Account::withdraw, (anonymous namespace)::total: the entity's name behind those of its classes and namespaces.
+// Account::withdraw, (anonymous namespace)::total: the entity's name behind those of its classes and
+// namespaces.
 std::string qualified_name(const llvm::DIScope* scope, llvm::StringRef name);
 std::string qualified_name(const llvm::DIType* type);
 std::string qualified_name(const llvm::DISubprogram* function);

@@ -44,22 +44,28 @@ class Emitter {
     IRBuilder<> builder(action.at);
     builder.SetCurrentDebugLocation(action.at->getDebugLoc());
     switch (action.kind) {
-      case Action::Segment: return emit_segment(action.segment);
-      case Action::Branch: return emit_branch(*cast<BranchInst>(action.at), action.may_fill);
-      case Action::AfterCall: return take_outcomes(builder);
-      case Action::Leave: return give_outcomes(builder);
+      case Action::Segment:
+        return emit_segment(action.segment);
+      case Action::Branch:
+        return emit_branch(*cast<BranchInst>(action.at), action.may_fill);
+      case Action::AfterCall:
+        return take_outcomes(builder);
+      case Action::Leave:
+        return give_outcomes(builder);
       case Action::Fence:
         give_outcomes(builder);
-        builder.CreateCall(runtime_.fence, {segment_pointer(builder, action.segment.index),
-                                            builder.getInt32(static_cast<uint32_t>(
-                                                toCABI(cast<FenceInst>(action.at)->getOrdering())))});
+        builder.CreateCall(
+            runtime_.fence,
+            {segment_pointer(builder, action.segment.index),
+             builder.getInt32(static_cast<uint32_t>(toCABI(cast<FenceInst>(action.at)->getOrdering())))});
         return take_outcomes(builder);
       case Action::Atomic:
         give_outcomes(builder);
         builder.SetInsertPoint(
             emit_atomic(*action.at, segment_pointer(builder, action.segment.index), runtime_)->getNextNode());
         return take_outcomes(builder);
-      case Action::RangeHook: return emit_range(action);
+      case Action::RangeHook:
+        return emit_range(action);
     }
   }
 
@@ -73,7 +79,8 @@ class Emitter {
     Value* end = builder.CreateConstInBoundsGEP1_64(word, cursor, words);
     Value* limit = builder.CreateLoad(builder.getPtrTy(), runtime_.limit);
     BasicBlock* head = builder.GetInsertBlock();
-    Instruction* cold = SplitBlockAndInsertIfThen(builder.CreateICmpUGT(end, limit), segment.first, false, unlikely_);
+    Instruction* cold =
+        SplitBlockAndInsertIfThen(builder.CreateICmpUGT(end, limit), segment.first, false, unlikely_);
     Value* fresh = nullptr;
     {
       IRBuilder<> slow(cold);
@@ -86,7 +93,8 @@ class Emitter {
     }
     builder.SetInsertPoint(segment.first);
     builder.SetCurrentDebugLocation(segment.first->getDebugLoc());
-    PHINode* record = PHINode::Create(builder.getPtrTy(), 2, "cleave.record", segment.first->getParent()->begin());
+    PHINode* record =
+        PHINode::Create(builder.getPtrTy(), 2, "cleave.record", segment.first->getParent()->begin());
     record->addIncoming(cursor, head);
     record->addIncoming(fresh, cold->getParent());
     builder.CreateStore(builder.CreateConstInBoundsGEP1_64(word, record, words), runtime_.cursor);
@@ -144,7 +152,8 @@ class Emitter {
   void remove_metadata() {
     for (BasicBlock& block : *plan_.function) {
       for (Instruction& instruction : block) {
-        for (const char* kind : {kSlotMetadata, kPlaceMetadata, kSourcePlaceMetadata}) instruction.setMetadata(kind, nullptr);
+        for (const char* kind : {kSlotMetadata, kPlaceMetadata, kSourcePlaceMetadata})
+          instruction.setMetadata(kind, nullptr);
       }
     }
   }
@@ -162,7 +171,8 @@ class Emitter {
 GlobalVariable* make_segments(Module& module, const SiteTables& tables) {
   std::vector<uint32_t> words;
   words.reserve(tables.segments.size());
-  for (const SegmentTable& segment : tables.segments) words.push_back(segment.words | uint32_t{segment.flags} << 16);
+  for (const SegmentTable& segment : tables.segments)
+    words.push_back(segment.words | uint32_t{segment.flags} << 16);
   Constant* contents = ConstantDataArray::get(module.getContext(), words);
   auto* array = new GlobalVariable(module, contents->getType(), true, GlobalValue::InternalLinkage, contents,
                                    "__cleave_segments");

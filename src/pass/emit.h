@@ -1,8 +1,9 @@
 // Turns plans into code. The inline code of a segment is the one that abi/record.h describes.
 //
-// The outcomes of branches are kept in a register while a function runs: taken from __cleave_thread.branches at its
-// entry and after each call (which leaves 1 there), put back before it leaves with outcomes that no record has taken.
-// So a loop without calls counts its branches without touching memory, and a crash loses only what no record held.
+// The outcomes of branches are kept in a register while a function runs: taken from __cleave_thread.branches
+// at its entry and after each call (which leaves 1 there), put back before it leaves with outcomes that no
+// record has taken. So a loop without calls counts its branches without touching memory, and a crash loses
+// only what no record held.
 #pragma once
 
 #include <vector>

@@ -41,12 +41,14 @@ Outcome outcome_of(IRBuilder<>& builder, Instruction& operation) {
   }
   if (auto* update = dyn_cast<AtomicRMWInst>(&operation)) {
     Value* after = buildAtomicRMWValue(update->getOperation(), builder, update, update->getValOperand());
-    return {builder.getInt32(CLEAVE_ATOMIC_UPDATE), order_number(builder, update->getOrdering()), update, after};
+    return {builder.getInt32(CLEAVE_ATOMIC_UPDATE), order_number(builder, update->getOrdering()), update,
+            after};
   }
   auto* exchange = cast<AtomicCmpXchgInst>(&operation);
   Value* before = builder.CreateExtractValue(exchange, 0);
   Value* done = builder.CreateExtractValue(exchange, 1);
-  return {builder.CreateSelect(done, builder.getInt32(CLEAVE_ATOMIC_UPDATE), builder.getInt32(CLEAVE_ATOMIC_LOAD)),
+  return {builder.CreateSelect(done, builder.getInt32(CLEAVE_ATOMIC_UPDATE),
+                               builder.getInt32(CLEAVE_ATOMIC_LOAD)),
           builder.CreateSelect(done, order_number(builder, exchange->getSuccessOrdering()),
                                order_number(builder, exchange->getFailureOrdering())),
           before, builder.CreateSelect(done, exchange->getNewValOperand(), before)};
@@ -73,8 +75,9 @@ Instruction* emit_atomic(Instruction& operation, Value* segment, const RuntimeFu
   Halves old_value = halves_of(builder, outcome.before, layout);
   Halves new_value = halves_of(builder, outcome.after, layout);
   Value* bytes = builder.getInt32(static_cast<uint32_t>(layout.getTypeStoreSize(type)));
-  return builder.CreateCall(runtime.atomic_end, {segment, pointer, ticket, outcome.operation, outcome.order, bytes,
-                                                 old_value.low, old_value.high, new_value.low, new_value.high});
+  return builder.CreateCall(runtime.atomic_end,
+                            {segment, pointer, ticket, outcome.operation, outcome.order, bytes, old_value.low,
+                             old_value.high, new_value.low, new_value.high});
 }
 
 }  // namespace cleave

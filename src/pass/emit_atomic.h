@@ -8,6 +8,7 @@
 namespace cleave {
 
 // Gives back the last instruction it inserted.
-llvm::Instruction* emit_atomic(llvm::Instruction& operation, llvm::Value* segment, const RuntimeFunctions& runtime);
+llvm::Instruction* emit_atomic(llvm::Instruction& operation, llvm::Value* segment,
+                               const RuntimeFunctions& runtime);
 
 }  // namespace cleave

@@ -20,22 +20,25 @@ void put_integer(const APInt& value, uint64_t bytes, uint8_t* out) {
 bool put(const Constant* value, const DataLayout& layout, uint8_t* out) {
   if (value->isZeroValue() || isa<UndefValue>(value)) return true;
   uint64_t bytes = layout.getTypeStoreSize(value->getType());
-  if (const auto* number = dyn_cast<ConstantInt>(value)) return put_integer(number->getValue(), bytes, out), true;
+  if (const auto* number = dyn_cast<ConstantInt>(value))
+    return put_integer(number->getValue(), bytes, out), true;
   if (const auto* number = dyn_cast<ConstantFP>(value)) {
     return put_integer(number->getValueAPF().bitcastToAPInt(), bytes, out), true;
   }
   auto* type = dyn_cast<StructType>(value->getType());
-  uint64_t count = type != nullptr ? type->getNumElements()
-                   : isa<ArrayType>(value->getType())
-                       ? cast<ArrayType>(value->getType())->getNumElements()
-                       : isa<FixedVectorType>(value->getType()) ? cast<FixedVectorType>(value->getType())->getNumElements()
-                                                                : 0;
+  uint64_t count = type != nullptr                    ? type->getNumElements()
+                   : isa<ArrayType>(value->getType()) ? cast<ArrayType>(value->getType())->getNumElements()
+                   : isa<FixedVectorType>(value->getType())
+                       ? cast<FixedVectorType>(value->getType())->getNumElements()
+                       : 0;
   if (count == 0) return false;  // an address, or an expression of one
   for (uint64_t i = 0; i < count; ++i) {
     const Constant* element = value->getAggregateElement(static_cast<unsigned>(i));
     if (element == nullptr) return false;
-    uint64_t offset = type != nullptr ? layout.getStructLayout(type)->getElementOffset(static_cast<unsigned>(i)).getFixedValue()
-                                      : i * layout.getTypeAllocSize(element->getType()).getFixedValue();
+    uint64_t offset =
+        type != nullptr
+            ? layout.getStructLayout(type)->getElementOffset(static_cast<unsigned>(i)).getFixedValue()
+            : i * layout.getTypeAllocSize(element->getType()).getFixedValue();
     if (!put(element, layout, out + offset)) return false;
   }
   return true;

@@ -8,8 +8,8 @@
 
 namespace cleave {
 
-// Contents of a variable when the program starts; empty when it is larger than `largest` or holds addresses, which are
-// not known before it runs.
+// Contents of a variable when the program starts; empty when it is larger than `largest` or holds addresses,
+// which are not known before it runs.
 std::vector<uint8_t> initial_bytes(const llvm::GlobalVariable& variable, uint64_t largest);
 
 }  // namespace cleave

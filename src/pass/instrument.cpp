@@ -34,11 +34,13 @@ SmallPtrSet<const Function*, 4> resolvers_of(const Module& module) {
 bool is_recorded(const Function& function, const SmallPtrSetImpl<const Function*>& resolvers) {
   if (function.isDeclaration() || function.hasAvailableExternallyLinkage()) return false;
   if (function.hasFnAttribute(Attribute::Naked) || function.getName().starts_with("__cleave")) return false;
-  return !function.hasFnAttribute(Attribute::DisableSanitizerInstrumentation) && !resolvers.contains(&function);
+  return !function.hasFnAttribute(Attribute::DisableSanitizerInstrumentation) &&
+         !resolvers.contains(&function);
 }
 
 void note_unrecorded(const Function& function, Coverage& coverage) {
-  if (!function.isDeclaration()) ++coverage.functions_skipped;
+  if (!function.isDeclaration())
+    ++coverage.functions_skipped;
   else if (!function.isIntrinsic() && !function.getName().starts_with("__cleave")) {
     coverage.called_outside.push_back(function.getName().str());
   }
@@ -61,10 +63,12 @@ PreservedAnalyses RecordPass::run(Module& module, ModuleAnalysisManager& analyse
     }
     prepare(function, state_->names);
     functions.invalidate(function, PreservedAnalyses::none());
-    plans.push_back(Planner(function, functions.getResult<AAManager>(function), tables, state_->names).plan());
+    plans.push_back(
+        Planner(function, functions.getResult<AAManager>(function), tables, state_->names).plan());
   }
   tables.add_defined_globals();
-  for (const FieldAnnotation& field : state_->names.annotations) tables.annotate_field(field.type, field.offset, field.text);
+  for (const FieldAnnotation& field : state_->names.annotations)
+    tables.annotate_field(field.type, field.offset, field.text);
   Package package = pack(module, tables.tables);
   GlobalVariable* segments = make_segments(module, tables.tables);
   for (FunctionPlan& plan : plans) emit(plan, *segments);

@@ -1,4 +1,5 @@
-// The pass, in the two parts that LLVM's pipeline needs: marks and names before optimisation, records after it.
+// The pass, in the two parts that LLVM's pipeline needs: marks and names before optimisation, records after
+// it.
 #pragma once
 
 #include <llvm/IR/PassManager.h>

@@ -1,7 +1,7 @@
-// Marks: calls that part one of the pass puts where units begin and end, before anything is inlined, and that part two
-// replaces by slots. To the optimiser a mark is a function that may read and write all memory (those of units that
-// only --units can ask for: memory that nobody else sees), keeps no pointer, always returns, and may not be merged with
-// another: no access moves across it, and it is never removed.
+// Marks: calls that part one of the pass puts where units begin and end, before anything is inlined, and that
+// part two replaces by slots. To the optimiser a mark is a function that may read and write all memory (those
+// of units that only --units can ask for: memory that nobody else sees), keeps no pointer, always returns,
+// and may not be merged with another: no access moves across it, and it is never removed.
 #pragma once
 
 #include <llvm/IR/InstrTypes.h>
@@ -15,7 +15,8 @@ inline constexpr const char* kUnitEndMark = "__cleave_mark_unit_end";      // (i
 inline constexpr const char* kUnitList = "cleave.units";
 inline constexpr const char* kPlaceMetadata = "cleave.place";  // {variable, type, class or null, i64 offset}
 inline constexpr const char* kSourcePlaceMetadata = "cleave.place.source";  // the same, for what a copy reads
-inline constexpr const char* kSlotMetadata = "cleave.slot";    // {i32 segment, i32 first slot} of the module's tables
+inline constexpr const char* kSlotMetadata =
+    "cleave.slot";  // {i32 segment, i32 first slot} of the module's tables
 inline constexpr const char* kDoneFlag = "cleave.instrumented";
 
 bool is_unit_begin(const llvm::CallBase& call);

@@ -24,7 +24,8 @@ Package pack(Module& module, const SiteTables& tables) {
   package.bitcode_bytes = bitcode.size();
   package.identity = xxh3_64bits(StringRef(bitcode));
   package.bitcode.resize(ZSTD_compressBound(bitcode.size()));
-  size_t size = ZSTD_compress(package.bitcode.data(), package.bitcode.size(), bitcode.data(), bitcode.size(), 3);
+  size_t size =
+      ZSTD_compress(package.bitcode.data(), package.bitcode.size(), bitcode.data(), bitcode.size(), 3);
   CLEAVE_CHECK(!ZSTD_isError(size), "zstd refused a buffer of its own bound");
   package.bitcode.resize(size);
   return package;
@@ -33,7 +34,8 @@ Package pack(Module& module, const SiteTables& tables) {
 namespace {
 
 GlobalVariable* constant(Module& module, Constant* contents, StringRef name) {
-  auto* variable = new GlobalVariable(module, contents->getType(), true, GlobalValue::PrivateLinkage, contents, name);
+  auto* variable =
+      new GlobalVariable(module, contents->getType(), true, GlobalValue::PrivateLinkage, contents, name);
   variable->setAlignment(Align(8));
   return variable;
 }
@@ -51,7 +53,8 @@ void embed(Module& module, const Package& package) {
   bytes.insert(bytes.end(), package.tables.begin(), package.tables.end());
   bytes.insert(bytes.end(), package.bitcode.begin(), package.bitcode.end());
   bytes.resize((bytes.size() + 7) / 8 * 8);
-  GlobalVariable* variable = constant(module, ConstantDataArray::get(module.getContext(), bytes), "__cleave_package");
+  GlobalVariable* variable =
+      constant(module, ConstantDataArray::get(module.getContext(), bytes), "__cleave_package");
   variable->setSection(CLEAVE_PACKAGE_SECTION);
   appendToCompilerUsed(module, {variable});
 }
@@ -69,7 +72,8 @@ Function* make_caller(Module& module, FunctionCallee callee, Constant* argument,
 
 }  // namespace
 
-void finish_module(Module& module, const Package& package, const TableBuilder& tables, GlobalVariable& segments) {
+void finish_module(Module& module, const Package& package, const TableBuilder& tables,
+                   GlobalVariable& segments) {
   embed(module, package);
   LLVMContext& context = module.getContext();
   RuntimeFunctions runtime(module);
@@ -77,20 +81,24 @@ void finish_module(Module& module, const Package& package, const TableBuilder& t
   Type* half = Type::getInt32Ty(context);
   Type* word = Type::getInt64Ty(context);
   std::vector<Constant*> addresses(tables.globals.begin(), tables.globals.end());
-  Constant* globals =
-      constant(module, ConstantArray::get(ArrayType::get(pointer, addresses.size()), addresses), "__cleave_globals");
+  Constant* globals = constant(
+      module, ConstantArray::get(ArrayType::get(pointer, addresses.size()), addresses), "__cleave_globals");
   Constant* bytes = constant(module, ConstantDataArray::get(context, package.tables), "__cleave_tables");
-  Constant* name = constant(module, ConstantDataArray::getString(context, module.getSourceFileName()), "__cleave_name");
+  Constant* name =
+      constant(module, ConstantDataArray::getString(context, module.getSourceFileName()), "__cleave_name");
   auto* type = StructType::get(context, {half, half, pointer, pointer, word, pointer, word, pointer, word});
   Constant* descriptor = ConstantStruct::get(
-      type, {ConstantInt::get(half, CLEAVE_ABI_VERSION), ConstantInt::get(half, tables.tables.segments.size()), &segments,
-             globals, ConstantInt::get(word, addresses.size()), bytes, ConstantInt::get(word, package.tables.size()), name,
-             ConstantInt::get(word, package.identity)});
+      type,
+      {ConstantInt::get(half, CLEAVE_ABI_VERSION), ConstantInt::get(half, tables.tables.segments.size()),
+       &segments, globals, ConstantInt::get(word, addresses.size()), bytes,
+       ConstantInt::get(word, package.tables.size()), name, ConstantInt::get(word, package.identity)});
   static_assert(sizeof(cleave_module) == 64);
   GlobalVariable* registered = constant(module, descriptor, "__cleave_module");
   // Priority 0: before the program's own constructors; destructors of that priority run after its own.
-  appendToGlobalCtors(module, make_caller(module, runtime.register_module, registered, "__cleave_enter_module"), 0);
-  appendToGlobalDtors(module, make_caller(module, runtime.unregister_module, registered, "__cleave_leave_module"), 0);
+  appendToGlobalCtors(module,
+                      make_caller(module, runtime.register_module, registered, "__cleave_enter_module"), 0);
+  appendToGlobalDtors(module,
+                      make_caller(module, runtime.unregister_module, registered, "__cleave_leave_module"), 0);
 }
 
 }  // namespace cleave

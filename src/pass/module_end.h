@@ -1,6 +1,7 @@
-// What a module carries when it is done: the descriptor that it registers at start, and beside the program, in section
-// .llvmcmd, its tables and its bitcode. The bitcode is the code that was instrumented, before the instrumentation went
-// in: accesses, calls and marks have the numbers of their slots as metadata `cleave.slot`.
+// What a module carries when it is done: the descriptor that it registers at start, and beside the program,
+// in section .llvmcmd, its tables and its bitcode. The bitcode is the code that was instrumented, before the
+// instrumentation went in: accesses, calls and marks have the numbers of their slots as metadata
+// `cleave.slot`.
 #pragma once
 
 #include <llvm/IR/Module.h>

@@ -27,7 +27,9 @@ const char* metadata_kind(const Instruction& access, bool write) {
   return isa<AnyMemTransferInst>(access) && !write ? kSourcePlaceMetadata : kPlaceMetadata;
 }
 
-StringRef kept(LLVMContext& context, const std::string& text) { return MDString::get(context, text)->getString(); }
+StringRef kept(LLVMContext& context, const std::string& text) {
+  return MDString::get(context, text)->getString();
+}
 
 }  // namespace
 
@@ -42,13 +44,14 @@ void Names::attach(Instruction& access, const Value* pointer, uint64_t bytes, bo
   std::optional<Place> place = places_->of(pointer);
   if (!place) return;
   FieldName field = field_name(*place, bytes);
-  MDNode* node = place_metadata(access.getContext(), {field.text, spelled(field.type), field.outer, field.outer_offset});
+  MDNode* node =
+      place_metadata(access.getContext(), {field.text, spelled(field.type), field.outer, field.outer_offset});
   if (node == nullptr) return;
   access.setMetadata(metadata_kind(access, write), node);
   const DILocation* location = access.getDebugLoc().get();
   if (location == nullptr) return;
-  auto [at, fresh] =
-      by_position_.try_emplace({location->getScope(), location->getLine(), location->getColumn(), write}, node);
+  auto [at, fresh] = by_position_.try_emplace(
+      {location->getScope(), location->getLine(), location->getColumn(), write}, node);
   if (!fresh && at->second != node) at->second = nullptr;  // several names in one place: no guess
 }
 
@@ -63,13 +66,15 @@ void Names::attach_call(const CallBase& call) {
   if (!place || is_system(location->getScope()->getSubprogram()->getFile())) return;
   FieldName field = field_name(*place, 0);
   if (field.text.empty()) return;
-  MDNode* node = place_metadata(call.getContext(), {field.text, spelled(field.type), field.outer, field.outer_offset});
-  auto [at, fresh] = by_call_.try_emplace({location->getScope(), location->getLine(), location->getColumn(), false}, node);
+  MDNode* node =
+      place_metadata(call.getContext(), {field.text, spelled(field.type), field.outer, field.outer_offset});
+  auto [at, fresh] =
+      by_call_.try_emplace({location->getScope(), location->getLine(), location->getColumn(), false}, node);
   if (!fresh && at->second != node) at->second = nullptr;
 }
 
-// A field of the system library's own class, inlined into the user's code: what the user calls the object. Only an
-// atomic is known to lie in it by value.
+// A field of the system library's own class, inlined into the user's code: what the user calls the object.
+// Only an atomic is known to lie in it by value.
 AccessName Names::by_caller(const Instruction& access, AccessName name) const {
   const DILocation* location = access.getDebugLoc().get();
   if (name.object == nullptr || !is_system(name.object->getFile())) return name;
@@ -81,7 +86,8 @@ AccessName Names::by_caller(const Instruction& access, AccessName name) const {
   if (known == by_call_.end() || known->second == nullptr) return name;
   AccessName caller = from_metadata(*known->second);
   name.variable = caller.variable;
-  if (!name.object->getName().starts_with("atomic<") && !name.object->getName().starts_with("__atomic_")) return name;
+  if (!name.object->getName().starts_with("atomic<") && !name.object->getName().starts_with("__atomic_"))
+    return name;
   name.type = caller.type;
   name.object = caller.object;
   name.offset = caller.offset;
@@ -113,12 +119,15 @@ void Names::find(Module& module) {
         if (auto* load = dyn_cast<LoadInst>(&instruction)) {
           attach(*load, load->getPointerOperand(), layout.getTypeStoreSize(load->getType()), false);
         } else if (auto* store = dyn_cast<StoreInst>(&instruction)) {
-          attach(*store, store->getPointerOperand(), layout.getTypeStoreSize(store->getValueOperand()->getType()), true);
+          attach(*store, store->getPointerOperand(),
+                 layout.getTypeStoreSize(store->getValueOperand()->getType()), true);
         } else if (isa<AtomicRMWInst>(instruction) || isa<AtomicCmpXchgInst>(instruction)) {
-          attach(instruction, instruction.getOperand(0), layout.getTypeStoreSize(instruction.getOperand(1)->getType()), true);
+          attach(instruction, instruction.getOperand(0),
+                 layout.getTypeStoreSize(instruction.getOperand(1)->getType()), true);
         } else if (auto* memory = dyn_cast<AnyMemIntrinsic>(&instruction)) {
           attach(*memory, memory->getRawDest(), 0, true);
-          if (auto* copy = dyn_cast<AnyMemTransferInst>(memory)) attach(*copy, copy->getRawSource(), 0, false);
+          if (auto* copy = dyn_cast<AnyMemTransferInst>(memory))
+            attach(*copy, copy->getRawSource(), 0, false);
         } else if (auto* call = dyn_cast<IntrinsicInst>(&instruction);
                    call != nullptr && call->getIntrinsicID() == Intrinsic::ptr_annotation) {
           field_annotations.push_back(call);
@@ -144,7 +153,9 @@ AccessName Names::part(LLVMContext& context, AccessName whole, uint64_t offset, 
 AccessName Names::by_tag(const Instruction& access) const {
   // A struct-path tag {base type, access type, offset} names class and offset.
   const MDNode* tag = access.getMetadata(LLVMContext::MD_tbaa);
-  if (places_ == nullptr || tag == nullptr || tag->getNumOperands() < 3 || tag->getOperand(0) == tag->getOperand(1)) return {};
+  if (places_ == nullptr || tag == nullptr || tag->getNumOperands() < 3 ||
+      tag->getOperand(0) == tag->getOperand(1))
+    return {};
   const auto* base = dyn_cast_or_null<MDNode>(tag->getOperand(0));
   if (base == nullptr || base->getNumOperands() == 0) return {};
   const auto* text = dyn_cast_or_null<MDString>(base->getOperand(0));
@@ -155,21 +166,25 @@ AccessName Names::by_tag(const Instruction& access) const {
 }
 
 AccessName Names::of(const Instruction& access, const Value* pointer, bool write) const {
-  if (const MDNode* node = access.getMetadata(metadata_kind(access, write))) return by_caller(access, from_metadata(*node));
+  if (const MDNode* node = access.getMetadata(metadata_kind(access, write)))
+    return by_caller(access, from_metadata(*node));
   if (const DILocation* location = access.getDebugLoc().get()) {
     auto known = by_position_.find({location->getScope(), location->getLine(), location->getColumn(), write});
-    if (known != by_position_.end() && known->second != nullptr) return by_caller(access, from_metadata(*known->second));
+    if (known != by_position_.end() && known->second != nullptr)
+      return by_caller(access, from_metadata(*known->second));
   }
   if (AccessName name = by_tag(access); name.object != nullptr) return by_caller(access, name);
   const auto* variable = dyn_cast<GlobalVariable>(getUnderlyingObject(pointer));
-  std::optional<Place> place = places_ != nullptr && variable != nullptr ? places_->of(variable) : std::nullopt;
+  std::optional<Place> place =
+      places_ != nullptr && variable != nullptr ? places_->of(variable) : std::nullopt;
   if (!place) return {};
   APInt offset(64, 0);
-  const Value* base =
-      pointer->stripAndAccumulateConstantOffsets(access.getModule()->getDataLayout(), offset, /*AllowNonInbounds=*/true);
+  const Value* base = pointer->stripAndAccumulateConstantOffsets(access.getModule()->getDataLayout(), offset,
+                                                                 /*AllowNonInbounds=*/true);
   place->offset = offset.getZExtValue();
   // Indexed by something unknown: only an array of one kind of thing says what is there.
-  if (base != variable && (as_array(place->type) == nullptr || as_class(as_array(place->type)->getBaseType()) != nullptr)) {
+  if (base != variable &&
+      (as_array(place->type) == nullptr || as_class(as_array(place->type)->getBaseType()) != nullptr)) {
     return {};
   }
   FieldName name = field_name(*place, 0);

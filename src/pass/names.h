@@ -1,6 +1,6 @@
-// Names of accesses. Part one of the pass finds them while address computations still show struct types and local
-// variables still stand in memory; part two asks for them after optimisation: by the metadata that an access has kept,
-// else by its place in the source, else by its TBAA tag, else by the global it touches.
+// Names of accesses. Part one of the pass finds them while address computations still show struct types and
+// local variables still stand in memory; part two asks for them after optimisation: by the metadata that an
+// access has kept, else by its place in the source, else by its TBAA tag, else by the global it touches.
 #pragma once
 
 #include <llvm/IR/Instructions.h>
@@ -46,7 +46,8 @@ class Names {
 
   using Position = std::tuple<const void*, unsigned, unsigned, bool>;  // scope, line, column, write
   std::map<Position, const llvm::MDNode*> by_position_;
-  // Variables whose system-library methods are called: `hits` for hits.fetch_add(1), by the place of the call.
+  // Variables whose system-library methods are called: `hits` for hits.fetch_add(1), by the place of the
+  // call.
   std::map<Position, const llvm::MDNode*> by_call_;
   std::shared_ptr<Places> places_;
 };

@@ -14,13 +14,18 @@ constexpr unsigned kMost = 14;  // what can be left behind by anyone: the fiftee
 unsigned through(std::vector<Action*>& actions, unsigned waiting) {
   for (Action* action : actions) {
     switch (action->kind) {
-      case Action::Segment: waiting = 0; break;
-      case Action::AfterCall: waiting = kMost; break;
+      case Action::Segment:
+        waiting = 0;
+        break;
+      case Action::AfterCall:
+        waiting = kMost;
+        break;
       case Action::Branch:
         action->may_fill = waiting + 1 > kMost;
         waiting = std::min(waiting + 1, kMost);
         break;
-      default: break;  // a hook takes them or leaves them
+      default:
+        break;  // a hook takes them or leaves them
     }
   }
   return waiting;

@@ -1,6 +1,6 @@
-// How many branch outcomes can be waiting for a record at each branch. A record takes them all; a header holds
-// fourteen, the fifteenth must go to the runtime at once. Where fewer than fifteen can be waiting, in a loop whose
-// body makes a record for instance, the inline code does not even ask.
+// How many branch outcomes can be waiting for a record at each branch. A record takes them all; a header
+// holds fourteen, the fifteenth must go to the runtime at once. Where fewer than fifteen can be waiting, in a
+// loop whose body makes a record for instance, the inline code does not even ask.
 #pragma once
 
 #include "pass/plan.h"

@@ -67,7 +67,8 @@ Value* piece_value(IRBuilderBase& builder, Value* value, const Piece& piece, con
     value = builder.CreateBitCast(value, FixedVectorType::get(word, static_cast<unsigned>(bits / 64)));
     return builder.CreateExtractElement(value, builder.getInt64(piece.within / 8));
   }
-  if (!type->isIntegerTy()) value = builder.CreateBitCast(value, builder.getIntNTy(static_cast<unsigned>(bits)));
+  if (!type->isIntegerTy())
+    value = builder.CreateBitCast(value, builder.getIntNTy(static_cast<unsigned>(bits)));
   if (piece.within != 0) value = builder.CreateLShr(value, piece.within * 8);
   return builder.CreateZExtOrTrunc(value, word);
 }

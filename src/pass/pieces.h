@@ -15,8 +15,8 @@ struct Piece {
   unsigned width = 0;                   // bytes, 1 to 8
 };
 
-// Pieces of a type in memory order; nothing for types that have no bytes of their own to show (scalable vectors,
-// opaque target types).
+// Pieces of a type in memory order; nothing for types that have no bytes of their own to show (scalable
+// vectors, opaque target types).
 std::optional<llvm::SmallVector<Piece, 4>> pieces_of(llvm::Type* type, const llvm::DataLayout& layout);
 
 // The piece of `value` as an i64.

@@ -18,7 +18,8 @@ Places::Places(const Module& module) : layout_(module.getDataLayout()) {
     for (const BasicBlock& block : function) {
       for (const Instruction& instruction : block) {
         for (DbgVariableRecord& record : filterDbgVars(instruction.getDbgRecordRange())) {
-          if ((record.isDbgDeclare() || record.isDbgAssign()) && record.getAddress() != nullptr) locals_[record.getAddress()] = record.getVariable();
+          if ((record.isDbgDeclare() || record.isDbgAssign()) && record.getAddress() != nullptr)
+            locals_[record.getAddress()] = record.getVariable();
         }
         if (const auto* declare = dyn_cast<DbgDeclareInst>(&instruction)) {
           if (declare->getAddress() != nullptr) locals_[declare->getAddress()] = declare->getVariable();
@@ -53,10 +54,12 @@ std::optional<Place> Places::resolve(const Value* pointer, int depth) const {
     if (debug.empty()) return std::nullopt;
     const DIGlobalVariable* source = debug[0]->getVariable();
     const DIDerivedType* member = source->getStaticDataMemberDeclaration();
-    return Place{source->getType(), 0, member != nullptr ? qualified_name(member->getScope(), member->getName())
-                                                         : qualified_name(source->getScope(), source->getName())};
+    return Place{source->getType(), 0,
+                 member != nullptr ? qualified_name(member->getScope(), member->getName())
+                                   : qualified_name(source->getScope(), source->getName())};
   }
-  if (const auto* load = dyn_cast<LoadInst>(pointer)) return through_pointer(load->getPointerOperand(), depth - 1);
+  if (const auto* load = dyn_cast<LoadInst>(pointer))
+    return through_pointer(load->getPointerOperand(), depth - 1);
   if (isa<GEPOperator>(pointer)) return of_computation(pointer, depth - 1);
   if (isa<CallBase>(pointer)) return of_call(pointer, depth - 1);
   if (const auto* cast = dyn_cast<CastInst>(pointer)) return resolve(cast->getOperand(0), depth - 1);
@@ -87,7 +90,7 @@ std::optional<Place> Places::of_computation(const Value* pointer, int depth) con
   auto* structure = dyn_cast<StructType>(step->getSourceElementType());
   if (structure == nullptr || structure->isLiteral()) return std::nullopt;
   StringRef name = structure->getName();
-  name = name.split('.').second;                             // struct.account, class.bank::Account
+  name = name.split('.').second;  // struct.account, class.bank::Account
   if (size_t copy = name.rfind('.'); copy != StringRef::npos) name = name.take_front(copy);
   const DICompositeType* type = class_named(name);
   if (type == nullptr) return std::nullopt;
@@ -100,8 +103,10 @@ std::optional<Place> Places::of_call(const Value* pointer, int depth) const {
     switch (intrinsic->getIntrinsicID()) {
       case Intrinsic::ptr_annotation:
       case Intrinsic::launder_invariant_group:
-      case Intrinsic::threadlocal_address: return resolve(intrinsic->getArgOperand(0), depth);
-      default: return std::nullopt;
+      case Intrinsic::threadlocal_address:
+        return resolve(intrinsic->getArgOperand(0), depth);
+      default:
+        return std::nullopt;
     }
   }
   const Function* callee = call->getCalledFunction();
@@ -171,8 +176,10 @@ FieldName field_name(const Place& place, uint64_t bytes) {
     name.type = member->getBaseType();
     if (member->getTag() == dwarf::DW_TAG_inheritance || member->getName().empty()) continue;
     std::string owner = qualified_name(type);
-    if (!type->getName().empty() || owner != type->getName()) name.text = owner + "::" + member->getName().str();
-    else name.text = name.text.empty() ? member->getName().str() : name.text + "." + member->getName().str();
+    if (!type->getName().empty() || owner != type->getName())
+      name.text = owner + "::" + member->getName().str();
+    else
+      name.text = name.text.empty() ? member->getName().str() : name.text + "." + member->getName().str();
     stops_at_system = true;
   }
   return name;

@@ -1,4 +1,5 @@
-// What a pointer points to, as far as the source's types tell: a walk back over the unoptimised address computation.
+// What a pointer points to, as far as the source's types tell: a walk back over the unoptimised address
+// computation.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -18,11 +19,11 @@ struct Place {
 
 // A place down to the field. Account::balance, total, slots[], Table::rows[].
 struct FieldName {
-  std::string text;                               // empty: no better name than the address
-  const llvm::DIType* type = nullptr;             // of the field
-  const llvm::DICompositeType* outer = nullptr;   // outermost class, and where in it
+  std::string text;                              // empty: no better name than the address
+  const llvm::DIType* type = nullptr;            // of the field
+  const llvm::DICompositeType* outer = nullptr;  // outermost class, and where in it
   uint64_t outer_offset = 0;
-  const llvm::DICompositeType* owner = nullptr;   // class that declares the field, and where in it
+  const llvm::DICompositeType* owner = nullptr;  // class that declares the field, and where in it
   uint64_t owner_offset = 0;
 };
 

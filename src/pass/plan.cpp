@@ -64,7 +64,8 @@ FunctionPlan Planner::plan() {
   for (const BasicBlock& block : function_) {
     if (block.isLandingPad()) lands = true;
     for (const Instruction& instruction : block) {
-      if (const auto* call = dyn_cast<CallBase>(&instruction); call != nullptr && call->hasFnAttr(Attribute::ReturnsTwice)) {
+      if (const auto* call = dyn_cast<CallBase>(&instruction);
+          call != nullptr && call->hasFnAttr(Attribute::ReturnsTwice)) {
         lands = true;
       }
     }
@@ -122,7 +123,8 @@ void Planner::plan_instruction(Instruction& instruction) {
   }
   if (auto* store = dyn_cast<StoreInst>(&instruction)) {
     if (leave_out(*store, store->getPointerOperand())) return;
-    if (!store->isAtomic()) return plan_access(*store, store->getPointerOperand(), store->getValueOperand(), true);
+    if (!store->isAtomic())
+      return plan_access(*store, store->getPointerOperand(), store->getValueOperand(), true);
     ++coverage.atomics;
     Type* type = store->getValueOperand()->getType();
     return plan_hook(Action::Atomic, *store, static_cast<unsigned>(layout_.getTypeStoreSize(type)),
@@ -181,7 +183,8 @@ void Planner::plan_access(Instruction& access, Value* pointer, Value* value, boo
   Operand first;
   uint32_t first_slot = 0;
   for (const Piece& piece : *pieces) {
-    AccessName part = piece.offset == 0 ? name : Names::part(function_.getContext(), name, piece.offset, piece.width);
+    AccessName part =
+        piece.offset == 0 ? name : Names::part(function_.getContext(), name, piece.offset, piece.width);
     Slot& slot = add_slot(write ? SlotKind::Write : SlotKind::Read, access, access, part);
     size_t number = table_.slots.size() - 1;
     slot.width = static_cast<uint8_t>(piece.width);
@@ -191,7 +194,8 @@ void Planner::plan_access(Instruction& access, Value* pointer, Value* value, boo
       first.constant += first.source == Source::Word ? 0 : static_cast<int64_t>(piece.offset);
       table_.slots[number].address = first;
     } else if (first.source == Source::Global) {
-      table_.slots[number].address = {Source::Global, first.index, first.constant + static_cast<int64_t>(piece.offset)};
+      table_.slots[number].address = {Source::Global, first.index,
+                                      first.constant + static_cast<int64_t>(piece.offset)};
     } else {
       table_.slots[number].address = {Source::Derived, first_slot, static_cast<int64_t>(piece.offset)};
     }
@@ -232,7 +236,8 @@ Slot& Planner::add_slot(SlotKind kind, Instruction& at, Instruction& anchor, con
   Slot& slot = table_.slots.emplace_back();
   slot.kind = kind;
   slot.site = tables_.site(at.getDebugLoc().get(), function_, name);
-  // Numbers for whoever walks the bitcode: the first slot that belongs to the instruction. Enter belongs to none.
+  // Numbers for whoever walks the bitcode: the first slot that belongs to the instruction. Enter belongs to
+  // none.
   uint32_t segment = static_cast<uint32_t>(tables_.tables.segments.size());
   if (kind != SlotKind::Enter && !at.hasMetadata(kSlotMetadata)) {
     LLVMContext& context = function_.getContext();
@@ -313,8 +318,10 @@ void Planner::plan_call(CallBase& call) {
   if (plan_range_call(call)) return;
   if (const auto* intrinsic = dyn_cast<IntrinsicInst>(&call)) {
     // Masked and machine-specific accesses: not recorded, but counted.
-    bool touches = intrinsic->mayReadOrWriteMemory() && !intrinsic->isAssumeLikeIntrinsic() && !intrinsic->onlyAccessesInaccessibleMemory();
-    bool points = std::ranges::any_of(intrinsic->args(), [](const Use& use) { return use->getType()->isPtrOrPtrVectorTy(); });
+    bool touches = intrinsic->mayReadOrWriteMemory() && !intrinsic->isAssumeLikeIntrinsic() &&
+                   !intrinsic->onlyAccessesInaccessibleMemory();
+    bool points = std::ranges::any_of(intrinsic->args(),
+                                      [](const Use& use) { return use->getType()->isPtrOrPtrVectorTy(); });
     if (touches && points && !intrinsic->isLifetimeStartOrEnd()) ++tables_.tables.coverage.inline_assembly;
     return;
   }
@@ -408,7 +415,8 @@ bool Planner::plan_range_call(CallBase& call) {
 void Planner::plan_by_value(CallBase& call) {
   for (unsigned i = 0; i < call.arg_size(); ++i) {
     if (!call.isByValArgument(i)) continue;
-    Value* bytes = ConstantInt::get(Type::getInt64Ty(call.getContext()), layout_.getTypeAllocSize(call.getParamByValType(i)));
+    Value* bytes = ConstantInt::get(Type::getInt64Ty(call.getContext()),
+                                    layout_.getTypeAllocSize(call.getParamByValType(i)));
     plan_range(call, call, {false, call.getArgOperand(i), {RangeLength::Bytes, bytes, nullptr, nullptr}});
   }
 }

@@ -1,9 +1,9 @@
-// What will be recorded of a function: its segments and hooks, in program order, before a single instruction is
-// inserted. The tables and the bitcode that the binary carries are made from the plan and from the code as it is then;
-// emit.h turns the plan into code.
+// What will be recorded of a function: its segments and hooks, in program order, before a single instruction
+// is inserted. The tables and the bitcode that the binary carries are made from the plan and from the code as
+// it is then; emit.h turns the plan into code.
 //
-// Recorded conditional branches are exactly those `br` with two different successors and a condition that is not a
-// constant; a walk through the bitcode takes one outcome for each.
+// Recorded conditional branches are exactly those `br` with two different successors and a condition that is
+// not a constant; a walk through the bitcode takes one outcome for each.
 #pragma once
 
 #include <llvm/Analysis/AliasAnalysis.h>
@@ -19,8 +19,8 @@
 
 namespace cleave {
 
-// A payload word: a piece of `value`, written before `anchor`. What is known only after an instruction is written
-// before the next one; insertion in the order of the plan then keeps everything in its order.
+// A payload word: a piece of `value`, written before `anchor`. What is known only after an instruction is
+// written before the next one; insertion in the order of the plan then keeps everything in its order.
 struct PlannedWord {
   llvm::Instruction* anchor;
   llvm::Value* value;
@@ -28,25 +28,25 @@ struct PlannedWord {
 };
 
 struct PlannedSegment {
-  uint32_t index;               // in the module's tables
-  llvm::Instruction* first;     // reserved before this
+  uint32_t index;            // in the module's tables
+  llvm::Instruction* first;  // reserved before this
   std::vector<PlannedWord> words;
 };
 
 struct Action {
-  // Atomic and Fence stand around their instruction, the others before theirs: AfterCall where control is back from a
-  // call, Leave before a return.
+  // Atomic and Fence stand around their instruction, the others before theirs: AfterCall where control is
+  // back from a call, Leave before a return.
   enum Kind { Segment, Atomic, Fence, RangeHook, AfterCall, Branch, Leave } kind;
   llvm::Instruction* at = nullptr;
-  PlannedSegment segment;          // Segment: all of it; hooks: its index
-  std::optional<Range> range = {}; // RangeHook
-  bool may_fill = true;            // Branch: its outcome may be the fifteenth (outcomes.h)
+  PlannedSegment segment;           // Segment: all of it; hooks: its index
+  std::optional<Range> range = {};  // RangeHook
+  bool may_fill = true;             // Branch: its outcome may be the fifteenth (outcomes.h)
 };
 
 struct FunctionPlan {
   llvm::Function* function = nullptr;
-  std::vector<Action> actions;           // in program order within each block
-  llvm::AllocaInst* frame = nullptr;     // its address is the frame token, if the function can be landed in
+  std::vector<Action> actions;        // in program order within each block
+  llvm::AllocaInst* frame = nullptr;  // its address is the frame token, if the function can be landed in
 };
 
 class Planner {
@@ -70,7 +70,8 @@ class Planner {
   void plan_landing(llvm::Instruction& at, llvm::Instruction& anchor);
 
   // `at` gives the site, `anchor` the place.
-  Slot& add_slot(SlotKind kind, llvm::Instruction& at, llvm::Instruction& anchor, const AccessName& name = {});
+  Slot& add_slot(SlotKind kind, llvm::Instruction& at, llvm::Instruction& anchor,
+                 const AccessName& name = {});
   Slot& add_slot(SlotKind kind, llvm::Instruction& at) { return add_slot(kind, at, at); }
   Operand word(llvm::Instruction& anchor, llvm::Value* value, const Piece& piece);
   Operand address_of(llvm::Instruction& access, llvm::Value* pointer);

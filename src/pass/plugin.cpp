@@ -1,4 +1,5 @@
-// The door to clang: where in the pipeline the two parts stand. Both places are reached at every optimisation level.
+// The door to clang: where in the pipeline the two parts stand. Both places are reached at every optimisation
+// level.
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/PassPlugin.h>
 
@@ -8,7 +9,8 @@
 
 namespace {
 
-// Loops are not to be copied side by side: without vectorisation that is only code, and checks of addresses before it.
+// Loops are not to be copied side by side: without vectorisation that is only code, and checks of addresses
+// before it.
 void turn_off_interleaving() {
   auto& options = llvm::cl::getRegisteredOptions();
   auto option = options.find("force-vector-interleave");
@@ -18,15 +20,18 @@ void turn_off_interleaving() {
 
 }  // namespace
 
-extern "C" LLVM_ATTRIBUTE_WEAK __attribute__((visibility("default"))) llvm::PassPluginLibraryInfo llvmGetPassPluginInfo() {
+extern "C" LLVM_ATTRIBUTE_WEAK __attribute__((visibility("default"))) llvm::PassPluginLibraryInfo
+llvmGetPassPluginInfo() {
   return {LLVM_PLUGIN_API_VERSION, "cleave", "0.1", [](llvm::PassBuilder& builder) {
             turn_off_interleaving();
             auto state = std::make_shared<cleave::PassState>();
-            builder.registerPipelineStartEPCallback([state](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
-              passes.addPass(cleave::MarkPass(state));
-            });
-            builder.registerOptimizerLastEPCallback([state](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
-              passes.addPass(cleave::RecordPass(state));
-            });
+            builder.registerPipelineStartEPCallback(
+                [state](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
+                  passes.addPass(cleave::MarkPass(state));
+                });
+            builder.registerOptimizerLastEPCallback(
+                [state](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
+                  passes.addPass(cleave::RecordPass(state));
+                });
           }};
 }

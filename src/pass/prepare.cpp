@@ -22,8 +22,10 @@ void hoist_allocas(Function& function) {
   bool seen_other = false;
   for (Instruction& instruction : entry) {
     auto* alloca = dyn_cast<AllocaInst>(&instruction);
-    if (alloca == nullptr) seen_other = true;
-    else if (seen_other && isa<ConstantInt>(alloca->getArraySize())) late.push_back(alloca);
+    if (alloca == nullptr)
+      seen_other = true;
+    else if (seen_other && isa<ConstantInt>(alloca->getArraySize()))
+      late.push_back(alloca);
   }
   auto at = entry.getFirstNonPHIOrDbgOrAlloca();
   for (AllocaInst* alloca : late) alloca->moveBefore(entry, at);
@@ -40,7 +42,8 @@ void split_invoke_edges(Function& function) {
   }
 }
 
-// All loads before all stores, so memmove is right too. Pieces are at most eight bytes and named like the copy.
+// All loads before all stores, so memmove is right too. Pieces are at most eight bytes and named like the
+// copy.
 void expand(AnyMemIntrinsic& memory, uint64_t bytes, const Names& names) {
   IRBuilder<> builder(&memory);
   builder.SetCurrentDebugLocation(memory.getDebugLoc());
@@ -62,19 +65,21 @@ void expand(AnyMemIntrinsic& memory, uint64_t bytes, const Names& names) {
   };
   LLVMContext& context = memory.getContext();
   auto name_it = [&](Instruction* access, const AccessName& whole, const Part& part) {
-    access->setMetadata(kPlaceMetadata, place_metadata(context, Names::part(context, whole, part.offset, part.width)));
+    access->setMetadata(kPlaceMetadata,
+                        place_metadata(context, Names::part(context, whole, part.offset, part.width)));
   };
   AccessName source = transfer != nullptr ? names.of(memory, transfer->getRawSource(), false) : AccessName{};
   for (Part& part : parts) {
     if (transfer != nullptr) {
-      LoadInst* load =
-          builder.CreateAlignedLoad(builder.getIntNTy(part.width * 8), part_at(transfer->getRawSource(), part.offset),
-                                    commonAlignment(transfer->getSourceAlign().valueOrOne(), part.offset));
+      LoadInst* load = builder.CreateAlignedLoad(
+          builder.getIntNTy(part.width * 8), part_at(transfer->getRawSource(), part.offset),
+          commonAlignment(transfer->getSourceAlign().valueOrOne(), part.offset));
       name_it(load, source, part);
       part.value = load;
     } else {
       Value* byte = cast<AnyMemSetInst>(memory).getValue();
-      Value* ones = ConstantInt::get(builder.getIntNTy(part.width * 8), APInt::getSplat(part.width * 8, APInt(8, 1)));
+      Value* ones =
+          ConstantInt::get(builder.getIntNTy(part.width * 8), APInt::getSplat(part.width * 8, APInt(8, 1)));
       part.value = builder.CreateMul(builder.CreateZExt(byte, ones->getType()), ones);
     }
   }
@@ -97,7 +102,8 @@ void expand_small_memory(Function& function, const Names& names) {
       auto* transfer = dyn_cast<AnyMemTransferInst>(memory);
       if (transfer != nullptr && transfer->getRawSource()->getType()->getPointerAddressSpace() != 0) continue;
       auto* length = dyn_cast<ConstantInt>(memory->getLength());
-      if (length != nullptr && length->getValue().ule(kLargestInline)) small.push_back({memory, length->getZExtValue()});
+      if (length != nullptr && length->getValue().ule(kLargestInline))
+        small.push_back({memory, length->getZExtValue()});
     }
   }
   for (auto [memory, bytes] : small) expand(*memory, bytes, names);

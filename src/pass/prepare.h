@@ -7,8 +7,9 @@
 
 namespace cleave {
 
-// Local variables of fixed size stand at the start of the entry block, so that splitting it leaves them there; the
-// normal successor of an invoke has no other predecessor; small copies and fills of known size are loads and stores.
+// Local variables of fixed size stand at the start of the entry block, so that splitting it leaves them
+// there; the normal successor of an invoke has no other predecessor; small copies and fills of known size are
+// loads and stores.
 void prepare(llvm::Function& function, const Names& names);
 
 }  // namespace cleave

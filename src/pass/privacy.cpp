@@ -18,15 +18,20 @@ enum class Use { Harmless, PassesOn, Escapes };
 Use classify(const llvm::Use& use) {
   const auto* user = cast<Instruction>(use.getUser());
   switch (user->getOpcode()) {
-    case Instruction::Load: return Use::Harmless;
-    case Instruction::Store: return use.getOperandNo() == 1 ? Use::Harmless : Use::Escapes;
+    case Instruction::Load:
+      return Use::Harmless;
+    case Instruction::Store:
+      return use.getOperandNo() == 1 ? Use::Harmless : Use::Escapes;
     case Instruction::AtomicRMW:
-    case Instruction::AtomicCmpXchg: return use.getOperandNo() == 0 ? Use::Harmless : Use::Escapes;
-    case Instruction::ICmp: return Use::Harmless;
+    case Instruction::AtomicCmpXchg:
+      return use.getOperandNo() == 0 ? Use::Harmless : Use::Escapes;
+    case Instruction::ICmp:
+      return Use::Harmless;
     case Instruction::GetElementPtr:
     case Instruction::BitCast:
     case Instruction::PHI:
-    case Instruction::Select: return Use::PassesOn;
+    case Instruction::Select:
+      return Use::PassesOn;
     case Instruction::Call: {
       const auto* call = cast<CallInst>(user);
       if (is_mark(*call)) return Use::Harmless;
@@ -36,7 +41,8 @@ Use classify(const llvm::Use& use) {
       }
       return Use::Escapes;
     }
-    default: return Use::Escapes;
+    default:
+      return Use::Escapes;
   }
 }
 
@@ -60,7 +66,8 @@ bool Privacy::escapes(const Value* root) {
 }
 
 bool Privacy::is_private(const Value* pointer) {
-  // A pointer that may be one of several (phi, select) is private when each is. getUnderlyingObjects looks through.
+  // A pointer that may be one of several (phi, select) is private when each is. getUnderlyingObjects looks
+  // through.
   SmallVector<const Value*, 4> objects;
   getUnderlyingObjects(pointer, objects);
   for (const Value* object : objects) {

@@ -6,12 +6,13 @@
 
 namespace cleave {
 
-// Answers for one function. A local variable is private when its address is used for nothing but accesses of this
-// function. Being passed to a call makes it public even where the callee keeps no copy: the callee records what it
-// does there, and a trace with one half of a variable's accesses would not make sense.
+// Answers for one function. A local variable is private when its address is used for nothing but accesses of
+// this function. Being passed to a call makes it public even where the callee keeps no copy: the callee
+// records what it does there, and a trace with one half of a variable's accesses would not make sense.
 class Privacy {
  public:
-  // True if the memory behind the pointer is a private local variable, or a by-value parameter that is private.
+  // True if the memory behind the pointer is a private local variable, or a by-value parameter that is
+  // private.
   bool is_private(const llvm::Value* pointer);
 
  private:
@@ -19,7 +20,8 @@ class Privacy {
   llvm::DenseMap<const llvm::Value*, bool> private_;
 };
 
-// Memory that nobody writes while the program runs, and the table pointer of an object with virtual functions.
+// Memory that nobody writes while the program runs, and the table pointer of an object with virtual
+// functions.
 bool is_constant_memory(const llvm::Value* pointer);
 bool is_vtable_access(const llvm::Instruction& access);
 

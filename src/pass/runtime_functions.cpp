@@ -15,16 +15,18 @@ RuntimeFunctions::RuntimeFunctions(Module& module) {
   Type* half = Type::getInt32Ty(context);
   Type* word = Type::getInt64Ty(context);
   AttributeList plain = AttributeList().addFnAttribute(context, Attribute::NoUnwind);
-  AttributeList cold = plain.addFnAttribute(context, Attribute::Cold).addFnAttribute(context, Attribute::NonLazyBind);
+  AttributeList cold =
+      plain.addFnAttribute(context, Attribute::Cold).addFnAttribute(context, Attribute::NonLazyBind);
 
   reserve = module.getOrInsertFunction("__cleave_reserve", cold, pointer, word, pointer);
   branches_full = module.getOrInsertFunction("__cleave_branches_full", cold, none);
   for (FunctionCallee callee : {reserve, branches_full}) {
-    if (auto* function = dyn_cast<Function>(callee.getCallee())) function->setCallingConv(CallingConv::PreserveMost);
+    if (auto* function = dyn_cast<Function>(callee.getCallee()))
+      function->setCallingConv(CallingConv::PreserveMost);
   }
   atomic_begin = module.getOrInsertFunction("__cleave_atomic_begin", plain, word, pointer, pointer);
-  atomic_end = module.getOrInsertFunction("__cleave_atomic_end", plain, none, pointer, pointer, word, half, half, half,
-                                          word, word, word, word);
+  atomic_end = module.getOrInsertFunction("__cleave_atomic_end", plain, none, pointer, pointer, word, half,
+                                          half, half, word, word, word, word);
   fence = module.getOrInsertFunction("__cleave_fence", plain, none, pointer, half);
   range_read = module.getOrInsertFunction("__cleave_range_read", plain, none, pointer, pointer, word);
   range_write = module.getOrInsertFunction("__cleave_range_write", plain, none, pointer, pointer, word);
@@ -38,7 +40,8 @@ RuntimeFunctions::RuntimeFunctions(Module& module) {
     block->setAlignment(Align(8));
   }
   auto field = [&](size_t offset) {
-    return ConstantExpr::getInBoundsGetElementPtr(Type::getInt8Ty(context), block, ConstantInt::get(word, offset));
+    return ConstantExpr::getInBoundsGetElementPtr(Type::getInt8Ty(context), block,
+                                                  ConstantInt::get(word, offset));
   };
   cursor = field(offsetof(cleave_thread_block, cursor));
   limit = field(offsetof(cleave_thread_block, limit));

@@ -25,10 +25,14 @@ namespace {
 // Access as the class says it: no flag means the class's default.
 uint32_t access_flags(const DISubprogram* declaration, const DICompositeType* owner) {
   switch (declaration->getFlags() & DINode::FlagAccessibility) {
-    case DINode::FlagPublic: return FunctionEntry::kPublic;
-    case DINode::FlagProtected: return FunctionEntry::kProtected;
-    case DINode::FlagPrivate: return 0;
-    default: return owner->getTag() == dwarf::DW_TAG_class_type ? 0 : FunctionEntry::kPublic;
+    case DINode::FlagPublic:
+      return FunctionEntry::kPublic;
+    case DINode::FlagProtected:
+      return FunctionEntry::kProtected;
+    case DINode::FlagPrivate:
+      return 0;
+    default:
+      return owner->getTag() == dwarf::DW_TAG_class_type ? 0 : FunctionEntry::kPublic;
   }
 }
 
@@ -37,13 +41,16 @@ uint32_t method_flags(const DISubprogram* function, const DICompositeType* owner
   uint32_t flags = FunctionEntry::kMethod | access_flags(declaration, owner);
   if (!(declaration->getFlags() & DINode::FlagObjectPointer) && declaration->getType() != nullptr) {
     DITypeRefArray types = declaration->getType()->getTypeArray();
-    bool has_this = types.size() > 1 && types[1] != nullptr && (types[1]->getFlags() & DINode::FlagObjectPointer);
+    bool has_this =
+        types.size() > 1 && types[1] != nullptr && (types[1]->getFlags() & DINode::FlagObjectPointer);
     if (!has_this) flags |= FunctionEntry::kStatic;
   }
   StringRef name = declaration->getName();
   StringRef plain_class = owner->getName().split('<').first;
-  if (name.starts_with("~")) flags |= FunctionEntry::kDestructor;
-  else if (!plain_class.empty() && name.split('<').first == plain_class) flags |= FunctionEntry::kConstructor;
+  if (name.starts_with("~"))
+    flags |= FunctionEntry::kDestructor;
+  else if (!plain_class.empty() && name.split('<').first == plain_class)
+    flags |= FunctionEntry::kConstructor;
   return flags;
 }
 
@@ -56,8 +63,8 @@ uint32_t TableBuilder::function_named(StringRef linkage, const DISubprogram* deb
     FunctionEntry& entry = tables.functions.emplace_back();
     entry.linkage = linkage.str();
     entry.name = demangle(linkage.str());
-    if (size_t parameters = entry.name.find('('); parameters != std::string::npos && parameters != 0 &&
-                                                  StringRef(linkage).starts_with("_Z")) {
+    if (size_t parameters = entry.name.find('(');
+        parameters != std::string::npos && parameters != 0 && StringRef(linkage).starts_with("_Z")) {
       entry.name.resize(parameters);
     }
   }
@@ -94,7 +101,8 @@ uint32_t TableBuilder::function(const DISubprogram* function) {
 }
 
 uint32_t TableBuilder::plain_site(const SiteEntry& s) {
-  auto key = std::tuple(s.file, s.line, s.column, s.function, s.inlined_at, s.variable, s.type, s.object_type, s.offset);
+  auto key = std::tuple(s.file, s.line, s.column, s.function, s.inlined_at, s.variable, s.type, s.object_type,
+                        s.offset);
   auto [at, fresh] = sites_.try_emplace(key, static_cast<uint32_t>(tables.sites.size()));
   if (fresh) tables.sites.push_back(s);
   return at->second;
@@ -108,7 +116,8 @@ uint32_t TableBuilder::site(const DILocation* location, const Function& function
     entry.line = location->getLine();
     entry.column = location->getColumn();
     entry.function = this->function(location->getScope()->getSubprogram());
-    // The function that the code stands in is known by its symbol; C1 and C2 constructors share debug information.
+    // The function that the code stands in is known by its symbol; C1 and C2 constructors share debug
+    // information.
     if (location->getInlinedAt() == nullptr) entry.function = this->function(function);
   } else {
     entry.function = this->function(function);
@@ -131,8 +140,10 @@ uint32_t TableBuilder::unit(const std::string& name, uint32_t source, uint32_t f
 }
 
 uint32_t TableBuilder::global(GlobalVariable& variable) {
-  if (variable.isDeclaration() || variable.hasAvailableExternallyLinkage() || variable.isThreadLocal()) return kNoIndex;
-  if (variable.getAddressSpace() != 0 || (variable.hasLocalLinkage() && variable.hasComdat())) return kNoIndex;
+  if (variable.isDeclaration() || variable.hasAvailableExternallyLinkage() || variable.isThreadLocal())
+    return kNoIndex;
+  if (variable.getAddressSpace() != 0 || (variable.hasLocalLinkage() && variable.hasComdat()))
+    return kNoIndex;
   auto [at, fresh] = globals_.try_emplace(&variable, static_cast<uint32_t>(globals.size()));
   if (fresh) {
     globals.push_back(&variable);
@@ -162,13 +173,16 @@ void TableBuilder::fill_global(GlobalEntry& entry, GlobalVariable& variable) {
   }
   if (variable.hasLocalLinkage()) entry.flags |= GlobalEntry::kFileStatic;
   if (variable.isConstant()) entry.flags |= GlobalEntry::kConstant;
-  if (variable.getInitializer()->isZeroValue()) entry.flags |= GlobalEntry::kZeroInitialised;
-  else entry.initial = initial_bytes(variable, 4096);
+  if (variable.getInitializer()->isZeroValue())
+    entry.flags |= GlobalEntry::kZeroInitialised;
+  else
+    entry.initial = initial_bytes(variable, 4096);
 }
 
 void TableBuilder::add_defined_globals() {
   for (GlobalVariable& variable : module_.globals()) {
-    if (variable.isConstant() || variable.getName().starts_with("llvm.") || variable.getName().starts_with("__cleave")) {
+    if (variable.isConstant() || variable.getName().starts_with("llvm.") ||
+        variable.getName().starts_with("__cleave")) {
       continue;
     }
     if (variable.hasSection() || !variable.hasMetadata(LLVMContext::MD_dbg)) continue;

@@ -1,5 +1,5 @@
-// Builds a module's SiteTables from its IR. Everything is entered once and numbered in the order it is met, so the
-// same module gives the same bytes.
+// Builds a module's SiteTables from its IR. Everything is entered once and numbered in the order it is met,
+// so the same module gives the same bytes.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -30,10 +30,11 @@ class TableBuilder {
   uint32_t function(const llvm::Function& function);
   uint32_t function(const llvm::DISubprogram* function);
   uint32_t type(const llvm::DIType* type);  // kNoIndex when it is no class
-  uint32_t site(const llvm::DILocation* location, const llvm::Function& function, const AccessName& name = {});
+  uint32_t site(const llvm::DILocation* location, const llvm::Function& function,
+                const AccessName& name = {});
   uint32_t unit(const std::string& name, uint32_t source, uint32_t function, uint32_t type);
-  // Index of a global for Source::Global, or kNoIndex when its address must be recorded: it is defined elsewhere, is
-  // thread-local, or could be dropped by the linker on its own.
+  // Index of a global for Source::Global, or kNoIndex when its address must be recorded: it is defined
+  // elsewhere, is thread-local, or could be dropped by the linker on its own.
   uint32_t global(llvm::GlobalVariable& variable);
   // Enters every variable that the module defines, so that an address can be named whoever uses it.
   void add_defined_globals();
@@ -57,7 +58,9 @@ class TableBuilder {
   llvm::DenseMap<const llvm::DICompositeType*, uint32_t> types_;
   llvm::StringMap<uint32_t> types_by_identifier_;
   llvm::DenseMap<const llvm::GlobalVariable*, uint32_t> globals_;
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>, uint32_t>
+  std::map<
+      std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>,
+      uint32_t>
       sites_;
   std::map<std::tuple<std::string, uint32_t, uint32_t>, uint32_t> units_;
 };

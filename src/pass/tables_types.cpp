@@ -16,10 +16,12 @@ uint32_t TableBuilder::type(const DIType* asked) {
   // A declaration and its definition, or two definitions, are one class when their mangled names say so.
   StringRef identifier = composite->getIdentifier();
   if (!identifier.empty()) {
-    auto [known, first] = types_by_identifier_.try_emplace(identifier, static_cast<uint32_t>(tables.types.size()));
+    auto [known, first] =
+        types_by_identifier_.try_emplace(identifier, static_cast<uint32_t>(tables.types.size()));
     if (!first) {
       at->second = known->second;
-      if (tables.types[known->second].fields.empty() && !composite->isForwardDecl()) fill_type(known->second, composite);
+      if (tables.types[known->second].fields.empty() && !composite->isForwardDecl())
+        fill_type(known->second, composite);
       return types_[composite];
     }
   }
@@ -38,7 +40,8 @@ void TableBuilder::fill_type(uint32_t index, const DICompositeType* type) {
   if (is_system(type->getFile())) entry.flags |= TypeEntry::kSystemType;
   if (type->getTag() == dwarf::DW_TAG_union_type) entry.flags |= TypeEntry::kUnion;
   if (StringRef(entry.name).contains_insensitive("iterator")) entry.flags |= TypeEntry::kIterator;
-  if (const auto* outer = dyn_cast_or_null<DICompositeType>(type->getScope())) entry.outer = this->type(outer);
+  if (const auto* outer = dyn_cast_or_null<DICompositeType>(type->getScope()))
+    entry.outer = this->type(outer);
   uint32_t default_access = type->getTag() == dwarf::DW_TAG_class_type ? FieldEntry::kPrivate : 0u;
   for (const DINode* element : type->getElements()) {
     const auto* member = dyn_cast_or_null<DIDerivedType>(element);
@@ -52,10 +55,16 @@ void TableBuilder::fill_type(uint32_t index, const DICompositeType* type) {
     if (is_static) field.flags |= FieldEntry::kStaticMember;
     if (is_base) field.flags |= FieldEntry::kBase;
     switch (member->getFlags() & DINode::FlagAccessibility) {
-      case DINode::FlagPrivate: field.flags |= FieldEntry::kPrivate; break;
-      case DINode::FlagProtected: field.flags |= FieldEntry::kProtectedField; break;
-      case DINode::FlagPublic: break;
-      default: field.flags |= default_access;
+      case DINode::FlagPrivate:
+        field.flags |= FieldEntry::kPrivate;
+        break;
+      case DINode::FlagProtected:
+        field.flags |= FieldEntry::kProtectedField;
+        break;
+      case DINode::FlagPublic:
+        break;
+      default:
+        field.flags |= default_access;
     }
   }
   tables.types[index] = std::move(entry);
@@ -66,7 +75,8 @@ void TableBuilder::fill_field(FieldEntry& field, const DIDerivedType* member) {
   field.name = member->getTag() == dwarf::DW_TAG_inheritance ? qualified_name(type) : member->getName().str();
   if (!member->isStaticMember()) field.offset = member->getOffsetInBits() / 8;
   field.size = (type != nullptr ? member->getSizeInBits() : 0) / 8;
-  if (field.size == 0 && type != nullptr && plain(type) != nullptr) field.size = plain(type)->getSizeInBits() / 8;
+  if (field.size == 0 && type != nullptr && plain(type) != nullptr)
+    field.size = plain(type)->getSizeInBits() / 8;
   field.type_name = spelled(type);
   field.type = this->type(type);
   for (const auto* step = dyn_cast_or_null<DIDerivedType>(type); step != nullptr;
@@ -94,9 +104,12 @@ void TableBuilder::annotate_field(const DICompositeType* owner, uint64_t offset,
   uint32_t index = type(owner);
   if (index == kNoIndex) return;
   for (FieldEntry& field : tables.types[index].fields) {
-    if (field.offset != offset || (field.flags & (FieldEntry::kStaticMember | FieldEntry::kBase)) != 0) continue;
-    if (annotation.consume_front("cleave.set:")) field.set = annotation.str();
-    else if (annotation == "cleave.owned") field.flags |= FieldEntry::kOwned;
+    if (field.offset != offset || (field.flags & (FieldEntry::kStaticMember | FieldEntry::kBase)) != 0)
+      continue;
+    if (annotation.consume_front("cleave.set:"))
+      field.set = annotation.str();
+    else if (annotation == "cleave.owned")
+      field.flags |= FieldEntry::kOwned;
   }
 }
 

@@ -22,7 +22,14 @@ using namespace llvm;
 namespace {
 
 // The numbers of UnitSource in trace/trace.h, which is the tool's and too large to see from here.
-enum Source : uint32_t { Annotated = 0, Method = 1, StructFunction = 2, PlainFunction = 3, NotAtomic = 4, UnitFor = 5 };
+enum Source : uint32_t {
+  Annotated = 0,
+  Method = 1,
+  StructFunction = 2,
+  PlainFunction = 3,
+  NotAtomic = 4,
+  UnitFor = 5
+};
 
 struct Unit {
   Source source;
@@ -121,7 +128,8 @@ class UnitMarker {
 
   std::optional<Unit> unit_of(Function& function) {
     const DISubprogram* debug = function.getSubprogram();
-    if (function.isDeclaration() || function.hasAvailableExternallyLinkage() || debug == nullptr) return std::nullopt;
+    if (function.isDeclaration() || function.hasAvailableExternallyLinkage() || debug == nullptr)
+      return std::nullopt;
     if (function.hasFnAttribute(Attribute::Naked) || function.isPresplitCoroutine()) return std::nullopt;
     const DISubprogram* declaration = debug->getDeclaration() ? debug->getDeclaration() : debug;
     const auto* owner = dyn_cast_or_null<DICompositeType>(declaration->getScope());
@@ -136,20 +144,24 @@ class UnitMarker {
     if (Value* parameter = unitfor_parameter(function)) {
       return Unit{UnitFor, parameter, class_of_parameter(function, parameter)};
     }
-    if (is_system(debug->getFile()) || debug->isArtificial() || weights_.of(function) < 2) return std::nullopt;
+    if (is_system(debug->getFile()) || debug->isArtificial() || weights_.of(function) < 2)
+      return std::nullopt;
     if (function.getName() == "main") return std::nullopt;
     if (owner == nullptr) return unit_of_plain(function, *debug);
     StringRef name = declaration->getName();
-    if (name.starts_with("~") || name.split('<').first == owner->getName().split('<').first) return std::nullopt;
+    if (name.starts_with("~") || name.split('<').first == owner->getName().split('<').first)
+      return std::nullopt;
     bool is_lambda = owner->getName().empty();
-    if (is_lambda || !is_visible(declaration, owner)) return Unit{PlainFunction, has_this ? first_parameter(function) : nullptr, owner};
+    if (is_lambda || !is_visible(declaration, owner))
+      return Unit{PlainFunction, has_this ? first_parameter(function) : nullptr, owner};
     return Unit{Method, has_this ? first_parameter(function) : nullptr, owner};
   }
 
   std::optional<Unit> unit_of_plain(Function& function, const DISubprogram& debug) {
     Argument* first = first_parameter(function);
     const DICompositeType* type = first != nullptr ? class_of_parameter(function, first) : nullptr;
-    if (!isCPlusPlus(static_cast<dwarf::SourceLanguage>(debug.getUnit()->getSourceLanguage())) && type != nullptr) {
+    if (!isCPlusPlus(static_cast<dwarf::SourceLanguage>(debug.getUnit()->getSourceLanguage())) &&
+        type != nullptr) {
       return Unit{StructFunction, first, type};
     }
     return Unit{PlainFunction, nullptr, nullptr};
@@ -166,9 +178,12 @@ class UnitMarker {
   static bool is_visible(const DISubprogram* declaration, const DICompositeType* owner) {
     switch (declaration->getFlags() & DINode::FlagAccessibility) {
       case DINode::FlagPublic:
-      case DINode::FlagProtected: return true;
-      case DINode::FlagPrivate: return false;
-      default: return owner->getTag() != dwarf::DW_TAG_class_type;
+      case DINode::FlagProtected:
+        return true;
+      case DINode::FlagPrivate:
+        return false;
+      default:
+        return owner->getTag() != dwarf::DW_TAG_class_type;
     }
   }
 
@@ -176,9 +191,9 @@ class UnitMarker {
   Value* describe(StringRef name, Source source, const DISubprogram* function, const DICompositeType* type) {
     Type* number = Type::getInt32Ty(context_);
     NamedMDNode* list = module_.getOrInsertNamedMetadata(kUnitList);
-    list->addOperand(MDNode::get(context_, {MDString::get(context_, name),
-                                            ConstantAsMetadata::get(ConstantInt::get(number, source)),
-                                            const_cast<DISubprogram*>(function), const_cast<DICompositeType*>(type)}));
+    list->addOperand(MDNode::get(
+        context_, {MDString::get(context_, name), ConstantAsMetadata::get(ConstantInt::get(number, source)),
+                   const_cast<DISubprogram*>(function), const_cast<DICompositeType*>(type)}));
     return ConstantInt::get(number, list->getNumOperands() - 1);
   }
 
@@ -189,7 +204,8 @@ class UnitMarker {
     IRBuilder<> builder(&*entry.getFirstNonPHIOrDbgOrAlloca());
     auto* here = DILocation::get(context_, debug->getScopeLine(), 0, const_cast<DISubprogram*>(debug));
     builder.SetCurrentDebugLocation(here);
-    Value* object = unit.object != nullptr ? unit.object : ConstantPointerNull::get(PointerType::get(context_, 0));
+    Value* object =
+        unit.object != nullptr ? unit.object : ConstantPointerNull::get(PointerType::get(context_, 0));
     call(builder, begin_, unit.source, {number, object});
     EscapeEnumerator ways_out(function, "cleave.unit.end", !function.doesNotThrow());
     while (IRBuilder<>* at = ways_out.Next()) {

@@ -26,7 +26,8 @@ bool has_loop(const Function& function) {
 
 unsigned Weights::of_instruction(const Instruction& instruction) {
   if (const auto* load = dyn_cast<LoadInst>(&instruction)) return is_local(load->getPointerOperand()) ? 0 : 1;
-  if (const auto* store = dyn_cast<StoreInst>(&instruction)) return is_local(store->getPointerOperand()) ? 0 : 1;
+  if (const auto* store = dyn_cast<StoreInst>(&instruction))
+    return is_local(store->getPointerOperand()) ? 0 : 1;
   if (isa<AtomicRMWInst>(instruction) || isa<AtomicCmpXchgInst>(instruction)) return 1;
   const auto* call = dyn_cast<CallBase>(&instruction);
   if (call == nullptr) return 0;

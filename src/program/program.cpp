@@ -32,7 +32,8 @@ std::optional<Bytes> part(Bytes bytes, uint64_t offset, uint64_t size) {
   return bytes.subspan(offset, size);
 }
 
-// All sections of that name, in file order. Empty when the file is no ELF file of this machine or a table is damaged.
+// All sections of that name, in file order. Empty when the file is no ELF file of this machine or a table is
+// damaged.
 std::vector<Bytes> sections_named(Bytes file, const std::string& name) {
   std::vector<Bytes> found;
   auto header = read_at<Elf64_Ehdr>(file, 0);
@@ -42,7 +43,9 @@ std::vector<Bytes> sections_named(Bytes file, const std::string& name) {
   if (!first) return found;
   uint64_t count = header->e_shnum != 0 ? header->e_shnum : first->sh_size;
   uint64_t names = header->e_shstrndx != SHN_XINDEX ? header->e_shstrndx : first->sh_link;
-  auto section = [&](uint64_t index) { return read_at<Elf64_Shdr>(file, header->e_shoff + index * sizeof(Elf64_Shdr)); };
+  auto section = [&](uint64_t index) {
+    return read_at<Elf64_Shdr>(file, header->e_shoff + index * sizeof(Elf64_Shdr));
+  };
   auto strings = section(names);
   if (!strings || count > file.size()) return found;
   for (uint64_t i = 0; i < count; ++i) {
@@ -89,7 +92,8 @@ Result<std::vector<uint8_t>> ProgramModule::bitcode() const {
   if (bitcode_bytes > kLargestBitcode) return Error{tables.source, "the bitcode in the binary is damaged"};
   std::vector<uint8_t> plain(bitcode_bytes);
   size_t size = ZSTD_decompress(plain.data(), plain.size(), packed.data(), packed.size());
-  if (ZSTD_isError(size) || size != plain.size()) return Error{tables.source, "the bitcode in the binary is damaged"};
+  if (ZSTD_isError(size) || size != plain.size())
+    return Error{tables.source, "the bitcode in the binary is damaged"};
   return plain;
 }
 
@@ -99,7 +103,8 @@ Result<Program> Program::open(const std::string& path) {
   if (std::filesystem::is_regular_file(path, failure)) stream.open(path, std::ios::binary);
   if (!stream.is_open()) return Error{path, "cannot be read"};
   std::vector<uint8_t> file{std::istreambuf_iterator<char>(stream), {}};
-  if (!is_elf(file)) return Error{path, "not a program; expected an executable built with cleave-cc or cleave-c++"};
+  if (!is_elf(file))
+    return Error{path, "not a program; expected an executable built with cleave-cc or cleave-c++"};
   Program program;
   program.path = path;
   for (Bytes section : sections_named(file, CLEAVE_PACKAGE_SECTION)) {
@@ -108,7 +113,9 @@ Result<Program> Program::open(const std::string& path) {
     }
   }
   if (program.modules.empty()) {
-    return Error{path, "not built with Cleave, or stripped of what Cleave needs; build it with cleave-cc or cleave-c++"};
+    return Error{
+        path,
+        "not built with Cleave, or stripped of what Cleave needs; build it with cleave-cc or cleave-c++"};
   }
   return program;
 }

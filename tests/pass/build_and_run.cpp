@@ -14,17 +14,28 @@ namespace {
 
 std::string slot_word(SlotKind kind) {
   switch (kind) {
-    case SlotKind::Read: return "Read";
-    case SlotKind::Write: return "Write";
-    case SlotKind::Enter: return "Enter";
-    case SlotKind::Exit: return "Exit";
-    case SlotKind::Landing: return "Landing";
-    case SlotKind::UnitBegin: return "UnitBegin";
-    case SlotKind::UnitEnd: return "UnitEnd";
-    case SlotKind::Call: return "Call";
-    case SlotKind::CallResult: return "CallResult";
-    case SlotKind::Switch: return "Switch";
-    case SlotKind::Hook: return "Hook";
+    case SlotKind::Read:
+      return "Read";
+    case SlotKind::Write:
+      return "Write";
+    case SlotKind::Enter:
+      return "Enter";
+    case SlotKind::Exit:
+      return "Exit";
+    case SlotKind::Landing:
+      return "Landing";
+    case SlotKind::UnitBegin:
+      return "UnitBegin";
+    case SlotKind::UnitEnd:
+      return "UnitEnd";
+    case SlotKind::Call:
+      return "Call";
+    case SlotKind::CallResult:
+      return "CallResult";
+    case SlotKind::Switch:
+      return "Switch";
+    case SlotKind::Hook:
+      return "Hook";
   }
   return "?";
 }
@@ -105,13 +116,21 @@ class Decoder {
     ASSERT_EQ(words.size(), table->words);
     std::vector<uint64_t> addresses;
     for (const Slot& slot : table->slots) {
-      Recorded event{.kind = slot_word(slot.kind), .name = name_of(*loaded->tables, slot), .width = slot.width};
+      Recorded event{
+          .kind = slot_word(slot.kind), .name = name_of(*loaded->tables, slot), .width = slot.width};
       auto constant = [](const Operand& o) { return static_cast<uint64_t>(o.constant); };
       switch (slot.address.source) {
-        case Source::Word: event.address = words[slot.address.index] + constant(slot.address); break;
-        case Source::Derived: event.address = addresses[slot.address.index] + constant(slot.address); break;
-        case Source::Global: event.address = loaded->globals[slot.address.index] + constant(slot.address); break;
-        default: break;
+        case Source::Word:
+          event.address = words[slot.address.index] + constant(slot.address);
+          break;
+        case Source::Derived:
+          event.address = addresses[slot.address.index] + constant(slot.address);
+          break;
+        case Source::Global:
+          event.address = loaded->globals[slot.address.index] + constant(slot.address);
+          break;
+        default:
+          break;
       }
       if (slot.value.source == Source::Word) event.value = words[slot.value.index];
       if (slot.value.source == Source::Constant) event.value = constant(slot.value);
@@ -126,13 +145,14 @@ class Decoder {
     if (table == nullptr) return;
     ASSERT_EQ(table->slots.size(), 1u);
     ASSERT_EQ(table->slots[0].kind, SlotKind::Hook);
-    Recorded event{.kind = word, .name = name_of(*loaded->tables, table->slots[0]), .outcomes = outcome_text(bits)};
+    Recorded event{
+        .kind = word, .name = name_of(*loaded->tables, table->slots[0]), .outcomes = outcome_text(bits)};
     uint64_t ignored = 0;
     if (word == "fence") {
       stream >> std::dec >> event.order;
     } else if (word == "atomic") {
-      stream >> event.address >> std::dec >> ignored >> event.operation >> event.order >> event.bytes >> std::hex >>
-          event.old_value >> ignored >> event.value;
+      stream >> event.address >> std::dec >> ignored >> event.operation >> event.order >> event.bytes >>
+          std::hex >> event.old_value >> ignored >> event.value;
     } else {
       stream >> event.address >> std::dec >> event.bytes;
     }
@@ -160,19 +180,23 @@ std::string Folder::write(const std::string& name, const std::string& text) cons
 }
 
 Output Folder::run(const std::string& command) const {
-  std::string line = "cd '" + root_.string() + "' && export CC='" CLEAVE_BINARY_DIR "/bin/cleave-cc' CXX='" CLEAVE_BINARY_DIR
-                     "/bin/cleave-c++' && { " + command + "; } 2>&1";
+  std::string line = "cd '" + root_.string() +
+                     "' && export CC='" CLEAVE_BINARY_DIR "/bin/cleave-cc' CXX='" CLEAVE_BINARY_DIR
+                     "/bin/cleave-c++' && { " +
+                     command + "; } 2>&1";
   FILE* pipe = popen(line.c_str(), "r");
   Output output;
   std::array<char, 4096> buffer{};
-  for (size_t got; (got = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) output.text.append(buffer.data(), got);
+  for (size_t got; (got = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+    output.text.append(buffer.data(), got);
   int status = pclose(pipe);
   output.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return output;
 }
 
 std::vector<Recorded> Folder::record(const std::string& program) const {
-  Output ran = run("RECORDER_OUT=" + path("records") + " LD_LIBRARY_PATH=" CLEAVE_BINARY_DIR "/tests/recorder ./" + program);
+  Output ran = run("RECORDER_OUT=" + path("records") +
+                   " LD_LIBRARY_PATH=" CLEAVE_BINARY_DIR "/tests/recorder ./" + program);
   EXPECT_EQ(ran.status, 0) << ran.text;
   Result<Program> opened = Program::open(path(program));
   if (!opened.ok()) {

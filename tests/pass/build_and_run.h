@@ -1,5 +1,5 @@
-// Builds small programs with cleave-cc and cleave-c++ in a folder of their own, runs them on the test recorder, and
-// reads back what they recorded by the tables that the binary carries.
+// Builds small programs with cleave-cc and cleave-c++ in a folder of their own, runs them on the test
+// recorder, and reads back what they recorded by the tables that the binary carries.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,14 +19,15 @@ struct Output {
 
 // An event of a recording, names in place of numbers.
 struct Recorded {
-  std::string kind;      // Read, Write, Enter, …, atomic, fence, range_read, range_write
-  std::string name;      // variable, function or unit
+  std::string kind;  // Read, Write, Enter, …, atomic, fence, range_read, range_write
+  std::string name;  // variable, function or unit
   uint64_t address = 0, value = 0;
   unsigned width = 0;
-  uint64_t bytes = 0;                  // ranges
-  uint64_t operation = 0, order = 0;   // atomics and fences
+  uint64_t bytes = 0;                 // ranges
+  uint64_t operation = 0, order = 0;  // atomics and fences
   uint64_t old_value = 0;
-  std::string outcomes;  // of branches before its record, "10": first on the left; only at the record's first event
+  std::string
+      outcomes;  // of branches before its record, "10": first on the left; only at the record's first event
   bool reached = true;
 };
 

@@ -26,7 +26,8 @@ TEST(DriverCommand, LinksTheRuntimeOnlyWhenSomethingIsLinked) {
   EXPECT_TRUE(has(command({"a.o", "-o", "a"}), "-lcleave_rt"));
   EXPECT_TRUE(has(command({"-shared", "a.o"}), "-lcleave_rt"));
   EXPECT_TRUE(has(command({"-Wl,--version"}), "-lcleave_rt"));
-  for (const char* flag : {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--version", "-print-search-dirs", "-r"}) {
+  for (const char* flag :
+       {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--version", "-print-search-dirs", "-r"}) {
     EXPECT_FALSE(has(command({flag, "a.c"}), "-lcleave_rt")) << flag;
   }
   EXPECT_FALSE(has(command({"-v"}), "-lcleave_rt"));
@@ -40,7 +41,8 @@ TEST(DriverCommand, TheRuntimeStandsBeforeTheUsersLibraries) {
 }
 
 TEST(DriverCommand, KeepsEveryArgumentInItsOrder) {
-  std::vector<std::string> given = {"-O2", "-DX=\"a b\"", "a.c", "-o", "out", "-MD", "-MF", "a.d", "-x", "c++", "b.c"};
+  std::vector<std::string> given = {"-O2", "-DX=\"a b\"", "a.c", "-o",  "out", "-MD",
+                                    "-MF", "a.d",         "-x",  "c++", "b.c"};
   std::vector<std::string> words = command(given);
   auto at = words.begin();
   for (const std::string& word : given) {
@@ -54,7 +56,8 @@ TEST(DriverCommand, DebugInformationIsAlwaysFull) {
   auto last_is_full = [](const std::vector<std::string>& words) {
     std::string last;
     for (const std::string& word : words) {
-      if (word == "-g" || word == "-g0" || word == "-g1" || word == "-g3" || word == "-gline-tables-only") last = word;
+      if (word == "-g" || word == "-g0" || word == "-g1" || word == "-g3" || word == "-gline-tables-only")
+        last = word;
     }
     return last == "-g" || last == "-g3";
   };
@@ -71,7 +74,8 @@ TEST(DriverCommand, WhatDoesNotGoTogetherGetsOneSentence) {
     return words.ok() ? std::string() : words.error().sentence();
   };
   EXPECT_NE(message({"-fsanitize=thread", "a.c"}).find("-fsanitize=thread"), std::string::npos);
-  EXPECT_NE(message({"-fsanitize=undefined,address", "-c", "a.c"}).find("-fsanitize=address"), std::string::npos);
+  EXPECT_NE(message({"-fsanitize=undefined,address", "-c", "a.c"}).find("-fsanitize=address"),
+            std::string::npos);
   EXPECT_EQ(message({"-fsanitize=address", "-fno-sanitize=address", "a.c"}), "");
   EXPECT_EQ(message({"-fsanitize=address", "-fno-sanitize=all", "a.c"}), "");
   EXPECT_EQ(message({"-fsanitize=undefined", "a.c"}), "");
@@ -89,7 +93,9 @@ TEST(DriverCommand, FilesAfterTwoDashesStayLast) {
 
 TEST(Driver, EveryStageOfCompilation) {
   Folder folder;
-  folder.write("a.c", "#include <stdio.h>\nint total;\nint add(int);\nint main(void) { printf(\"%d\\n\", add(2)); return 0; }\n");
+  folder.write("a.c",
+               "#include <stdio.h>\nint total;\nint add(int);\nint main(void) { printf(\"%d\\n\", add(2)); "
+               "return 0; }\n");
   folder.write("b.c", "extern int total;\nint add(int x) { return total += x; }\n");
   for (const char* line :
        {"$CC a.c b.c -o one && ./one", "$CC -c a.c && $CC -c b.c && $CC a.o b.o -o two && ./two",
@@ -100,15 +106,18 @@ TEST(Driver, EveryStageOfCompilation) {
         "printf '%s' '-O2 a.c \"b.c\" -o seven' > args && $CC @args && ./seven",
         "cat b.c | $CC -x c -c - -o b2.o && $CC a.c b2.o -o eight && ./eight",
         "$CC -flto -O2 -c a.c b.c && $CC -flto a.o b.o -o nine && ./nine",
-        "$CC -flto=thin -O2 a.c b.c -o ten && ./ten", "$CC -emit-llvm -c b.c -o b.bc && $CC a.c b.bc -o eleven && ./eleven",
+        "$CC -flto=thin -O2 a.c b.c -o ten && ./ten",
+        "$CC -emit-llvm -c b.c -o b.bc && $CC a.c b.bc -o eleven && ./eleven",
         "$CC -r a.c b.c -o both.o && $CC both.o -o twelve && ./twelve",
         "$CC -ffunction-sections -fdata-sections -Wl,--gc-sections -O2 a.c b.c -o thirteen && ./thirteen",
-        "$CC -fuse-ld=lld-19 a.c b.c -o fourteen && ./fourteen", "$CC -g0 -fno-pie -no-pie a.c b.c -o fifteen && ./fifteen"}) {
+        "$CC -fuse-ld=lld-19 a.c b.c -o fourteen && ./fourteen",
+        "$CC -g0 -fno-pie -no-pie a.c b.c -o fifteen && ./fifteen"}) {
     Output output = folder.run(line);
     EXPECT_EQ(output.status, 0) << line << "\n" << output.text;
     EXPECT_EQ(output.text, "2\n") << line;
   }
-  for (const char* program : {"one", "two", "four", "five", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen"}) {
+  for (const char* program :
+       {"one", "two", "four", "five", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen"}) {
     Result<Program> opened = Program::open(folder.path(program));
     ASSERT_TRUE(opened.ok()) << opened.error().sentence();
     EXPECT_EQ(opened.value().modules.size(), 2u) << program;
@@ -146,8 +155,13 @@ TEST(Driver, DependenciesQuestionsAndWarnings) {
 
 TEST(Driver, IsFoundThroughLinksAndRelativePaths) {
   Folder folder;
-  folder.write("a.cpp", "#include <cleave/annotate.h>\nint x; CLEAVE_ATOMIC void f() { x++; x++; }\nint main() { f(); return x - 2; }\n");
-  EXPECT_EQ(folder.run("mkdir -p bin && ln -s \"$CXX\" bin/c++ && ln -s bin/c++ g++ && ./g++ a.cpp -o a && ./a").text, "");
+  folder.write("a.cpp",
+               "#include <cleave/annotate.h>\nint x; CLEAVE_ATOMIC void f() { x++; x++; }\nint main() { f(); "
+               "return x - 2; }\n");
+  EXPECT_EQ(
+      folder.run("mkdir -p bin && ln -s \"$CXX\" bin/c++ && ln -s bin/c++ g++ && ./g++ a.cpp -o a && ./a")
+          .text,
+      "");
   EXPECT_EQ(folder.run("ln -s \"$(dirname \"$CC\")\" tools && tools/cleave-c++ a.cpp -o b && ./b").text, "");
   EXPECT_EQ(folder.run("PATH=\"$(dirname \"$CC\"):$PATH\" && cleave c++ a.cpp -o c && ./c").text, "");
 }
@@ -156,8 +170,10 @@ TEST(Driver, CMakeProject) {
   Folder folder;
   folder.write("CMakeLists.txt",
                "cmake_minimum_required(VERSION 3.20)\nproject(p C CXX)\nset(CMAKE_CXX_STANDARD 20)\n"
-               "set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)\nfind_package(Threads REQUIRED)\ninclude(CheckCSourceCompiles)\n"
-               "check_c_source_compiles(\"int main(void){return 0;}\" WORKS)\nif(NOT WORKS)\n message(FATAL_ERROR no)\nendif()\n"
+               "set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)\nfind_package(Threads "
+               "REQUIRED)\ninclude(CheckCSourceCompiles)\n"
+               "check_c_source_compiles(\"int main(void){return 0;}\" WORKS)\nif(NOT WORKS)\n "
+               "message(FATAL_ERROR no)\nendif()\n"
                "add_library(s STATIC s.c)\nadd_library(d SHARED d.cpp)\nadd_executable(p p.cpp)\n"
                "target_link_libraries(p s d Threads::Threads)\n");
   folder.write("s.c", "int s_value;\nint s(void) { return ++s_value; }\n");
@@ -165,8 +181,9 @@ TEST(Driver, CMakeProject) {
   folder.write("p.cpp",
                "#include <thread>\n#include <cstdio>\nextern \"C\" int s(void); int d();\n"
                "int main() { std::thread t([] { s(); }); t.join(); std::printf(\"%d %d\\n\", s(), d()); }\n");
-  Output output = folder.run("cmake -S . -B b -DCMAKE_C_COMPILER=$CC -DCMAKE_CXX_COMPILER=$CXX -DCMAKE_BUILD_TYPE=Release "
-                             "> log && cmake --build b >> log || cat log; b/p");
+  Output output = folder.run(
+      "cmake -S . -B b -DCMAKE_C_COMPILER=$CC -DCMAKE_CXX_COMPILER=$CXX -DCMAKE_BUILD_TYPE=Release "
+      "> log && cmake --build b >> log || cat log; b/p");
   EXPECT_EQ(output.text, "2 1\n");
   Result<Program> opened = Program::open(folder.path("b/p"));
   ASSERT_TRUE(opened.ok()) << opened.error().sentence();
@@ -176,7 +193,9 @@ TEST(Driver, CMakeProject) {
 // What configure scripts ask a compiler, as they ask it.
 TEST(Driver, ConfigureProbes) {
   Folder folder;
-  folder.write("conftest.c", "#ifdef __cplusplus\nextern \"C\"\n#endif\nchar pthread_create(); int main(void) { return pthread_create != 0; }\n");
+  folder.write("conftest.c",
+               "#ifdef __cplusplus\nextern \"C\"\n#endif\nchar pthread_create(); int main(void) { return "
+               "pthread_create != 0; }\n");
   folder.write("ok.c", "int main(void) { return 0; }\n");
   folder.write("bad.c", "int main(void) { return no_such_thing(); }\n");
   EXPECT_EQ(folder.run("$CC -o conftest ok.c && ./conftest").status, 0);

@@ -27,14 +27,16 @@ std::vector<Recorded> record_cpp(const std::string& source, const std::string& f
 
 TEST(Record, AccessesHaveTheNamesOfTheSource) {
   for (const std::string& level : kLevels) {
-    Lines seen = lines(record_c("struct account { int id; long balance; };\n"
-                                "struct account one; int total; int slots[4]; volatile int position = 2;\n"
-                                "__attribute__((noinline)) void put(struct account *a, long v) { a->balance = v; }\n"
-                                "int main(void) { put(&one, 7); total = 3; slots[position] = 9; return (int)one.balance - 7 + total - 3; }\n",
-                                level),
-                       {"Read", "Write"});
-    for (const char* line : {"Write account::balance 7", "Write total 3", "Read position 2", "Write slots[] 9",
-                             "Read account::balance 7"}) {
+    Lines seen =
+        lines(record_c("struct account { int id; long balance; };\n"
+                       "struct account one; int total; int slots[4]; volatile int position = 2;\n"
+                       "__attribute__((noinline)) void put(struct account *a, long v) { a->balance = v; }\n"
+                       "int main(void) { put(&one, 7); total = 3; slots[position] = 9; return "
+                       "(int)one.balance - 7 + total - 3; }\n",
+                       level),
+              {"Read", "Write"});
+    for (const char* line : {"Write account::balance 7", "Write total 3", "Read position 2",
+                             "Write slots[] 9", "Read account::balance 7"}) {
       EXPECT_NE(std::ranges::find(seen, line), seen.end()) << level << ": " << line;
     }
   }
@@ -44,8 +46,10 @@ TEST(Record, EveryTypeIsSplitIntoItsBytes) {
   for (const std::string& level : kLevels) {
     std::vector<Recorded> events = record_cpp(
         "typedef int four __attribute__((vector_size(16)));\n"
-        "__int128 wide; long double extended; double real; float small; bool flag; char *text; four vector; short half;\n"
-        "int main(int argc, char **) { wide = (__int128)argc << 64 | 5; extended = 1.0L + argc; real = 0.5 * argc; small = 2.0f * argc;\n"
+        "__int128 wide; long double extended; double real; float small; bool flag; char *text; four vector; "
+        "short half;\n"
+        "int main(int argc, char **) { wide = (__int128)argc << 64 | 5; extended = 1.0L + argc; real = 0.5 * "
+        "argc; small = 2.0f * argc;\n"
         " flag = argc > 0; text = nullptr; four v = {argc, 2, 3, argc}; vector = v; half = (short)-argc; }\n",
         level);
     auto written = [&](const std::string& name, size_t which) -> Recorded {
@@ -74,14 +78,14 @@ TEST(Record, EveryTypeIsSplitIntoItsBytes) {
 
 TEST(Record, BranchOutcomesAndSwitchesInOrder) {
   for (const std::string& level : {"-O0", "-O1"}) {
-    std::vector<Recorded> events = record_c("volatile int x;\nint main(void) { for (volatile int i = 0; i < 40; i = i + 1) { } "
-                                            "switch (x) { case 1: x = 5; break; case 9: x = 6; break; case 12: x = 8; break; "
-                                            "case 77: x = 3; break; default: x = 7; } return 0; }\n",
-                                            level);
+    std::vector<Recorded> events = record_c(
+        "volatile int x;\nint main(void) { for (volatile int i = 0; i < 40; i = i + 1) { } "
+        "switch (x) { case 1: x = 5; break; case 9: x = 6; break; case 12: x = 8; break; "
+        "case 77: x = 3; break; default: x = 7; } return 0; }\n",
+        level);
     std::string outcomes;
     for (const Recorded& event : events) outcomes += event.outcomes;
-    EXPECT_NE(outcomes.find(std::string(40, '1') + "0"), std::string::npos)
-        << level << " " << outcomes;
+    EXPECT_NE(outcomes.find(std::string(40, '1') + "0"), std::string::npos) << level << " " << outcomes;
     Lines seen = lines(events, {"Switch", "Write"});
     EXPECT_NE(std::ranges::find(seen, "Switch  0"), seen.end()) << level;
     EXPECT_NE(std::ranges::find(seen, "Write x 7"), seen.end()) << level;
@@ -89,10 +93,12 @@ TEST(Record, BranchOutcomesAndSwitchesInOrder) {
 }
 
 TEST(Record, MoreOutcomesThanARecordHoldsAreHandedOver) {
-  std::vector<Recorded> events = record_c("__attribute__((noinline)) int odd(unsigned n) { int c = 0; while (n != 1) { if (n & 1) { n = 3 * n + 1; "
-                                          "__asm__(\"\"); } else { n /= 2; __asm__(\"nop\"); } c++; } return c; }\n"
-                                          "int main(int argc, char **argv) { (void)argv; return odd(27u * (unsigned)argc) == 111 ? 0 : 1; }\n",
-                                          "-O1");
+  std::vector<Recorded> events = record_c(
+      "__attribute__((noinline)) int odd(unsigned n) { int c = 0; while (n != 1) { if (n & 1) { n = 3 * n + "
+      "1; "
+      "__asm__(\"\"); } else { n /= 2; __asm__(\"nop\"); } c++; } return c; }\n"
+      "int main(int argc, char **argv) { (void)argv; return odd(27u * (unsigned)argc) == 111 ? 0 : 1; }\n",
+      "-O1");
   size_t outcomes = 0, handed_over = 0;
   for (const Recorded& event : events) {
     outcomes += event.outcomes.size();
@@ -105,11 +111,14 @@ TEST(Record, MoreOutcomesThanARecordHoldsAreHandedOver) {
 
 TEST(Record, CallsFramesAndResults) {
   for (const std::string& level : kLevels) {
-    std::vector<Recorded> events = record_c("#include <stdlib.h>\n__attribute__((noinline)) int twice(int x) { return abs(x) + (int)labs(x - 1L); }\n"
-                                            "int (*volatile pointer)(int) = twice;\nint main(void) { return pointer(-3) - 7; }\n",
-                                            level + " -fno-builtin");
+    std::vector<Recorded> events = record_c(
+        "#include <stdlib.h>\n__attribute__((noinline)) int twice(int x) { return abs(x) + (int)labs(x - "
+        "1L); }\n"
+        "int (*volatile pointer)(int) = twice;\nint main(void) { return pointer(-3) - 7; }\n",
+        level + " -fno-builtin");
     Lines seen = lines(events, {"Enter", "Exit", "Call"});
-    EXPECT_EQ(seen, (Lines{"Enter main", "Call ", "Enter twice", "Call abs", "Call labs", "Exit ", "Exit "})) << level;
+    EXPECT_EQ(seen, (Lines{"Enter main", "Call ", "Enter twice", "Call abs", "Call labs", "Exit ", "Exit "}))
+        << level;
     std::vector<uint64_t> results;
     for (const Recorded& event : events) {
       if (event.kind == "CallResult") results.push_back(event.value);
@@ -121,10 +130,12 @@ TEST(Record, CallsFramesAndResults) {
 TEST(Record, AtomicsKeepTheirOrderAndBothValues) {
   for (const std::string& level : kLevels) {
     std::vector<Recorded> events = record_cpp(
-        "#include <atomic>\nstruct Server { std::atomic<int> hits{0}; };\nServer server; std::atomic<long> plain{5};\n"
+        "#include <atomic>\nstruct Server { std::atomic<int> hits{0}; };\nServer server; std::atomic<long> "
+        "plain{5};\n"
         "int main() { server.hits.fetch_add(3, std::memory_order_relaxed); long expected = 5;\n"
         " if (!plain.compare_exchange_strong(expected, 6)) return 1; expected = 9;\n"
-        " if (plain.compare_exchange_strong(expected, 7, std::memory_order_acq_rel, std::memory_order_acquire)) return 2;\n"
+        " if (plain.compare_exchange_strong(expected, 7, std::memory_order_acq_rel, "
+        "std::memory_order_acquire)) return 2;\n"
         " plain.store(8, std::memory_order_release); std::atomic_thread_fence(std::memory_order_seq_cst);\n"
         " return plain.load(std::memory_order_acquire) == 8 ? 0 : 3; }\n",
         level);
@@ -155,8 +166,10 @@ TEST(Record, AtomicsKeepTheirOrderAndBothValues) {
 TEST(Record, CopiesAndStringsAreRanges) {
   for (const std::string& level : kLevels) {
     std::vector<Recorded> events = record_c(
-        "#include <string.h>\n#include <stdio.h>\nchar name[64], other[64]; struct big { char bytes[300]; } left, right;\n"
-        "int main(int argc, char **argv) { (void)argv; strcpy(name, argc ? \"hello\" : \"x\"); left = right; memset(other, argc, 63);\n"
+        "#include <string.h>\n#include <stdio.h>\nchar name[64], other[64]; struct big { char bytes[300]; } "
+        "left, right;\n"
+        "int main(int argc, char **argv) { (void)argv; strcpy(name, argc ? \"hello\" : \"x\"); left = right; "
+        "memset(other, argc, 63);\n"
         " snprintf(other, sizeof other, \"%d\", 1234); return strlen(name) + strcmp(name, other) > 1000; }\n",
         level + " -fno-builtin-strcmp");
     auto count = [&](const std::string& kind, const std::string& name, uint64_t bytes) {
@@ -173,13 +186,16 @@ TEST(Record, CopiesAndStringsAreRanges) {
 
 TEST(Record, WhatNobodyElseCanSeeIsLeftOut) {
   for (const std::string& level : kLevels) {
-    Lines seen = lines(record_c("static const int table[4] = {1, 2, 3, 4}; int seen;\n__attribute__((noinline)) void take(int *p) { *p += 1; }\n"
-                                "int main(int argc, char **argv) { (void)argv; int local[4] = {argc, 2, 3, 4}; volatile int mine = table[argc & 3] + local[argc & 3];\n"
+    Lines seen = lines(record_c("static const int table[4] = {1, 2, 3, 4}; int "
+                                "seen;\n__attribute__((noinline)) void take(int *p) { *p += 1; }\n"
+                                "int main(int argc, char **argv) { (void)argv; int local[4] = {argc, 2, 3, "
+                                "4}; volatile int mine = table[argc & 3] + local[argc & 3];\n"
                                 " int shown = mine; take(&shown); seen = shown; return 0; }\n",
                                 level),
                        {"Read", "Write"});
     for (const std::string& line : seen) {
-      for (const char* hidden : {"table", "local", "mine"}) EXPECT_EQ(line.find(hidden), std::string::npos) << level << line;
+      for (const char* hidden : {"table", "local", "mine"})
+        EXPECT_EQ(line.find(hidden), std::string::npos) << level << line;
     }
     EXPECT_NE(std::ranges::find(seen, "Write seen 5"), seen.end()) << level;
   }

@@ -11,22 +11,38 @@ using Lines = std::vector<std::string>;
 
 TEST(Units, MethodsAnnotationsAndStretches) {
   Folder folder;
-  folder.write("a.cpp",
-               "#include <cleave/annotate.h>\n"
-               "class Account { public: Account() : balance(1) { balance = 2; balance = 3; } int get() const { return balance; }\n"
-               "  void deposit(int v) { balance = balance + v; log(); } CLEAVE_NOT_ATOMIC void skip() { balance++; balance++; }\n"
-               " private: void log() { entries++; entries++; } int balance; int entries = 0; };\n"
-               "Account account; int x, y;\n"
-               "CLEAVE_ATOMIC static void both() { x = 1; y = 1; }\n"
-               "static void plain() { x = 2; y = 2; }\n"
-               "void owner(int n, CLEAVE_UNITFOR Account *a) { a->deposit(n); x = n; }\n"
-               "int main() { account.deposit(2); account.skip(); both(); plain(); owner(3, &account);\n"
-               " CLEAVE_ATOMIC_BEGIN(\"stretch\"); x = 3; y = account.get(); CLEAVE_ATOMIC_END(); return 0; }\n");
-  const Lines expected = {"UnitBegin Account::deposit", "UnitBegin Account::log", "UnitEnd Account::log",
-                          "UnitEnd Account::deposit", "UnitBegin Account::skip", "UnitEnd Account::skip", "UnitBegin both",
-                          "UnitEnd both", "UnitBegin plain", "UnitEnd plain", "UnitBegin owner", "UnitBegin Account::deposit",
-                          "UnitBegin Account::log", "UnitEnd Account::log", "UnitEnd Account::deposit", "UnitEnd owner",
-                          "UnitBegin stretch", "UnitEnd "};
+  folder.write(
+      "a.cpp",
+      "#include <cleave/annotate.h>\n"
+      "class Account { public: Account() : balance(1) { balance = 2; balance = 3; } int get() const { return "
+      "balance; }\n"
+      "  void deposit(int v) { balance = balance + v; log(); } CLEAVE_NOT_ATOMIC void skip() { balance++; "
+      "balance++; }\n"
+      " private: void log() { entries++; entries++; } int balance; int entries = 0; };\n"
+      "Account account; int x, y;\n"
+      "CLEAVE_ATOMIC static void both() { x = 1; y = 1; }\n"
+      "static void plain() { x = 2; y = 2; }\n"
+      "void owner(int n, CLEAVE_UNITFOR Account *a) { a->deposit(n); x = n; }\n"
+      "int main() { account.deposit(2); account.skip(); both(); plain(); owner(3, &account);\n"
+      " CLEAVE_ATOMIC_BEGIN(\"stretch\"); x = 3; y = account.get(); CLEAVE_ATOMIC_END(); return 0; }\n");
+  const Lines expected = {"UnitBegin Account::deposit",
+                          "UnitBegin Account::log",
+                          "UnitEnd Account::log",
+                          "UnitEnd Account::deposit",
+                          "UnitBegin Account::skip",
+                          "UnitEnd Account::skip",
+                          "UnitBegin both",
+                          "UnitEnd both",
+                          "UnitBegin plain",
+                          "UnitEnd plain",
+                          "UnitBegin owner",
+                          "UnitBegin Account::deposit",
+                          "UnitBegin Account::log",
+                          "UnitEnd Account::log",
+                          "UnitEnd Account::deposit",
+                          "UnitEnd owner",
+                          "UnitBegin stretch",
+                          "UnitEnd "};
   for (const std::string& level : kLevels) {
     Output built = folder.run("$CXX " + level + " a.cpp -o a");
     ASSERT_EQ(built.text, "");
@@ -35,16 +51,23 @@ TEST(Units, MethodsAnnotationsAndStretches) {
     ASSERT_TRUE(program.ok());
     std::map<std::string, uint32_t> sources;
     for (const UnitEntry& unit : program.value().modules[0].tables.units) sources[unit.name] = unit.source;
-    EXPECT_EQ(sources, (std::map<std::string, uint32_t>{{"Account::deposit", 1}, {"Account::log", 3}, {"Account::skip", 4},
-                                                        {"both", 0}, {"plain", 3}, {"owner", 5}, {"stretch", 0}}))
+    EXPECT_EQ(sources, (std::map<std::string, uint32_t>{{"Account::deposit", 1},
+                                                        {"Account::log", 3},
+                                                        {"Account::skip", 4},
+                                                        {"both", 0},
+                                                        {"plain", 3},
+                                                        {"owner", 5},
+                                                        {"stretch", 0}}))
         << level;
   }
 }
 
 TEST(Units, FunctionsOfStructsInC) {
   Folder folder;
-  folder.write("a.c", "typedef struct queue { int head, tail; } queue; queue q;\nvoid push(queue *q, int v) { q->head = v; q->tail = v; }\n"
-                      "int main(void) { push(&q, 4); return 0; }\n");
+  folder.write("a.c",
+               "typedef struct queue { int head, tail; } queue; queue q;\nvoid push(queue *q, int v) { "
+               "q->head = v; q->tail = v; }\n"
+               "int main(void) { push(&q, 4); return 0; }\n");
   for (const std::string& level : kLevels) {
     ASSERT_EQ(folder.run("$CC " + level + " a.c -o a").text, "");
     std::vector<Recorded> events = folder.record("a");
@@ -58,11 +81,13 @@ TEST(Units, FunctionsOfStructsInC) {
 
 TEST(Units, EndWhenAnExceptionOrAJumpLeavesThem) {
   Folder folder;
-  folder.write("a.cpp",
-               "#include <csetjmp>\nstruct Log { void append(int v) { lines = lines + v; if (v > 1) throw v; lines = 0; } int lines = 0; };\n"
-               "Log shared; jmp_buf place; int after;\n__attribute__((noinline)) void jump() { longjmp(place, 1); }\n"
-               "int main() { shared.append(1); try { shared.append(2); } catch (int) { after = 1; }\n"
-               " if (setjmp(place) == 0) jump(); after = 2; return 0; }\n");
+  folder.write(
+      "a.cpp",
+      "#include <csetjmp>\nstruct Log { void append(int v) { lines = lines + v; if (v > 1) throw v; lines = "
+      "0; } int lines = 0; };\n"
+      "Log shared; jmp_buf place; int after;\n__attribute__((noinline)) void jump() { longjmp(place, 1); }\n"
+      "int main() { shared.append(1); try { shared.append(2); } catch (int) { after = 1; }\n"
+      " if (setjmp(place) == 0) jump(); after = 2; return 0; }\n");
   for (const std::string& level : kLevels) {
     ASSERT_EQ(folder.run("$CXX " + level + " a.cpp -o a").text, "");
     std::vector<Recorded> events = folder.record("a");
@@ -86,13 +111,17 @@ TEST(Units, EndWhenAnExceptionOrAJumpLeavesThem) {
 
 TEST(Tables, ClassesFieldsAndGlobals) {
   Folder folder;
-  folder.write("a.cpp",
-               "#include <cleave/annotate.h>\n#include <atomic>\nnamespace bank {\nstruct Base { int base = 1; };\n"
-               "class Account : public Base { public: void touch() { checking++; savings++; hits++; *owned = 1; count++; }\n"
-               " private: CLEAVE_SET(\"money\") int checking = 0; CLEAVE_SET(\"money\") long savings = 0; std::atomic<int> hits{0};\n"
-               " CLEAVE_OWNED int *owned = &base; static int count; const int id = 4; };\nint Account::count = 7; Account account; }\n"
-               "static int file_static = 0x01020304; int zero;\n"
-               "int main() { bank::account.touch(); return file_static == 0; }\n");
+  folder.write(
+      "a.cpp",
+      "#include <cleave/annotate.h>\n#include <atomic>\nnamespace bank {\nstruct Base { int base = 1; };\n"
+      "class Account : public Base { public: void touch() { checking++; savings++; hits++; *owned = 1; "
+      "count++; }\n"
+      " private: CLEAVE_SET(\"money\") int checking = 0; CLEAVE_SET(\"money\") long savings = 0; "
+      "std::atomic<int> hits{0};\n"
+      " CLEAVE_OWNED int *owned = &base; static int count; const int id = 4; };\nint Account::count = 7; "
+      "Account account; }\n"
+      "static int file_static = 0x01020304; int zero;\n"
+      "int main() { bank::account.touch(); return file_static == 0; }\n");
   for (const std::string& level : {"-O0", "-O2"}) {
     ASSERT_EQ(folder.run("$CXX " + std::string(level) + " a.cpp -o a").text, "");
     Result<Program> program = Program::open(folder.path("a"));
@@ -126,8 +155,10 @@ TEST(Tables, ClassesFieldsAndGlobals) {
 
 TEST(Tables, InlinedAccessesKnowTheirCallers) {
   Folder folder;
-  folder.write("a.c", "int x;\nstatic inline void inner(void) {\n  x = 1;\n}\nstatic inline void outer(void) {\n  inner();\n}\n"
-                      "int main(void) {\n  outer();\n  return 0;\n}\n");
+  folder.write("a.c",
+               "int x;\nstatic inline void inner(void) {\n  x = 1;\n}\nstatic inline void outer(void) {\n  "
+               "inner();\n}\n"
+               "int main(void) {\n  outer();\n  return 0;\n}\n");
   ASSERT_EQ(folder.run("$CC -O2 a.c -o a").text, "");
   Result<Program> program = Program::open(folder.path("a"));
   ASSERT_TRUE(program.ok());
@@ -153,7 +184,8 @@ TEST(Program, SaysWhatIsWrongWithAFile) {
   ASSERT_EQ(folder.run("clang-19 a.c -o plain && $CC a.c -o built && head -c 3000 built > short").text, "");
   EXPECT_NE(Program::open(folder.path("missing")).error().message.find("cannot be read"), std::string::npos);
   EXPECT_NE(Program::open(folder.path("text")).error().message.find("not a program"), std::string::npos);
-  EXPECT_NE(Program::open(folder.path("plain")).error().message.find("not built with Cleave"), std::string::npos);
+  EXPECT_NE(Program::open(folder.path("plain")).error().message.find("not built with Cleave"),
+            std::string::npos);
   EXPECT_FALSE(Program::open(folder.path("short")).ok());
   EXPECT_FALSE(Program::open(folder.path("")).ok());
 }
