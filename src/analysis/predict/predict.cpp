@@ -165,8 +165,9 @@ class Pipeline {
 
 Verdict Candidate::verdict() const {
   if (symbolic == "sat") return Verdict::Feasible;
-  if (symbolic == "unsat") return Verdict::Infeasible;
+  // A reordering that was built and replayed outweighs a model that pins addresses to what was recorded.
   if (resume == Mark::Kept || exact == Mark::Kept) return Verdict::Feasible;
+  if (symbolic == "unsat") return Verdict::Infeasible;
   if (reached != Reached::Locks || filter == Mark::Dropped) return Verdict::Infeasible;
   return Verdict::Candidate;
 }
