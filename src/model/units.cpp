@@ -238,6 +238,8 @@ void UnitTracker::find_frame(Thread& state, SetId set, bool atomic) const {
   atomic = atomic || info.atomic;  // the heuristics have nothing to say then
   state.last_frame = kNoFrame;
   state.last_additional = true;
+  // What a function is an additional unit for stays its own where a lock section within it would come first.
+  uint32_t claimed = kNoFrame;
   for (uint32_t i = 0; i < state.frames.size(); ++i) {
     const Frame& frame = state.frames[i];
     const UnitRole& role = frame.role;
@@ -245,12 +247,13 @@ void UnitTracker::find_frame(Thread& state, SetId set, bool atomic) const {
     if (!atomic && role.scope == Scope::Owners && info.owner != kNone<OwnerId>) {
       declared = info.owner == frame.owner || info.owner == role.statics || info.owner == role.file;
     }
-    // What it is an additional unit for stays its own, also where a lock section within it would come first.
     bool again =
         !atomic && std::find(frame.additional.begin(), frame.additional.end(), set) != frame.additional.end();
-    if (declared || again) {
-      state.last_frame = i;
-      state.last_additional = !declared;
+    if (again && claimed == kNoFrame) claimed = i;
+    if (declared) {
+      bool section = frame.open.unit.lock != kNone<SyncId>;
+      state.last_additional = section && claimed != kNoFrame;
+      state.last_frame = state.last_additional ? claimed : i;
       return;
     }
     if (role.barred) state.last_frame = kNoFrame;
