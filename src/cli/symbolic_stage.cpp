@@ -19,6 +19,9 @@ using prediction::Candidate;
 using prediction::Prediction;
 using prediction::Triple;
 
+// So few event triples that all are decided, and counted as the paper counts them.
+constexpr size_t kFewQuestions = 128;
+
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // The symbolic trace together with what it refers to.
@@ -89,11 +92,16 @@ Status decide_symbolically(const std::string& path, const Trace& trace, const Sy
   solver.keep_reads = options.keep_reads;
   FeasibilityChecker checker(*lifted.value().symbolic, solver);
   uint64_t unsat = 0, unknown = 0;
+  size_t questions = 0;
+  for (const Candidate& candidate : prediction->candidates) {
+    if (candidate.reached == prediction::Reached::Locks) questions += candidate.representatives.size();
+  }
+  const bool every_triple = options.every_triple || questions <= kFewQuestions;
   for (Candidate& candidate : prediction->candidates) {
     if (candidate.reached != prediction::Reached::Locks) continue;
     bool all_decided = candidate.triples <= candidate.representatives.size();
     for (size_t i = 0; i < candidate.representatives.size(); ++i) {
-      if (candidate.symbolic == "sat" && !options.every_triple) break;
+      if (candidate.symbolic == "sat" && !every_triple) break;
       if (now() - start > options.seconds) {
         if (candidate.symbolic.empty()) candidate.symbolic = "unknown: the time for this stage is used up";
         all_decided = false;
