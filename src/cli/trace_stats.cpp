@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <fstream>
 #include <set>
 
 #include "cli/common.h"
 #include "cli/trace_views.h"
+#include "program/program.h"
 #include "trace/describe.h"
 #include "trace/load.h"
 #include "trace/reader.h"
@@ -69,11 +71,12 @@ void print_counts(const Counts& counts, const Trace& names) {
 }
 
 // What the tables of the modules say about what was seen and what was left out.
-void print_coverage(const std::deque<Module>& modules) {
+template <typename Modules>
+void print_coverage(const Modules& modules) {
   if (modules.empty()) return;
   Coverage sum;
   std::set<std::string> outside;
-  for (const Module& module : modules) {
+  for (const auto& module : modules) {
     const Coverage& one = module.tables.coverage;
     sum.functions += one.functions;
     sum.functions_skipped += one.functions_skipped;
@@ -87,7 +90,7 @@ void print_coverage(const std::deque<Module>& modules) {
     outside.insert(one.called_outside.begin(), one.called_outside.end());
   }
   // A function that another module defines is instrumented after all.
-  for (const Module& module : modules) {
+  for (const auto& module : modules) {
     for (const FunctionEntry& function : module.tables.functions) outside.erase(function.linkage);
   }
   fmt::print(
@@ -105,6 +108,13 @@ void print_coverage(const std::deque<Module>& modules) {
     fmt::print("{}{}", shown == 1 ? ": " : ", ", name);
   }
   fmt::print("{}\n", outside.size() > 12 ? " …" : "");
+}
+
+bool is_program(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  char magic[4] = {};
+  file.read(magic, sizeof magic);
+  return std::string_view(magic, sizeof magic) == std::string_view("\177ELF", 4);
 }
 
 }  // namespace
@@ -158,6 +168,13 @@ void print_validation(const OpenedTrace& opened, const Validation& validation) {
 }
 
 int print_stats(const std::string& path) {
+  if (is_program(path)) {
+    Result<Program> program = Program::open(path);
+    if (!program) return usage_error(program.error());
+    fmt::print("program: {}\n", path);
+    print_coverage(program.value().modules);
+    return 0;
+  }
   Result<OpenedTrace> opened = open_with_remarks(path);
   if (!opened) return usage_error(opened.error());
   EventSource& source = *opened.value().source;

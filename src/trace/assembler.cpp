@@ -43,18 +43,51 @@ Batch Assembler::take_current() {
   return taken;
 }
 
-void Assembler::emit(Thread& thread, Event event) {
-  uint64_t branches = thread.branches;
-  thread.branches = 0;
-  if (branches > UINT16_MAX) [[unlikely]] {
-    Event many{.kind = EventKind::Branch, .thread = thread.id, .value = branches};
-    current_.events.push_back(many);
-    if (origins_) current_.origins.push_back(thread.origin);
-    branches = 0;
-  }
-  event.branches = static_cast<uint16_t>(branches);
-  current_.events.push_back(event);
+// More branches than an event can tell of stand in an event of their own.
+void Assembler::emit_branches(Thread& thread) {
+  current_.events.push_back({.kind = EventKind::Branch, .thread = thread.id, .value = thread.branches});
   if (origins_) current_.origins.push_back(thread.origin);
+  thread.branches = 0;
+}
+
+// `value` is the part of the event's value that falls on this atom, `old_value` what an update read of it.
+void Assembler::touch(Thread& thread, Event& event, Atom& atom, uint64_t value, uint64_t old_value) {
+  uint32_t id = atoms_.id_of(&atom);
+  if (reads(event.kind)) {
+    uint64_t seen = event.kind == EventKind::Update ? old_value : value;
+    if (!atom.known) [[unlikely]] {
+      auto unknown = unknown_writes_.find(id);
+      if (unknown != unknown_writes_.end()) {
+        learned_.emplace_back(unknown->second, seen);
+        unknown_writes_.erase(unknown);
+      }
+    } else if (atom.value != seen) [[unlikely]] {
+      note_unexplained(event.site);
+    }
+  }
+  atom.value = value;
+  atom.known = true;
+  if (atom.last != raw(thread.id)) {
+    atom.shared |= atom.last != UINT32_MAX;
+    atom.last = raw(thread.id);
+  }
+  event.object = id;
+  event.value = value;
+  event.width_and_order = static_cast<uint8_t>((event.width_and_order & 0xe0u) | atom.size);
+  emit(thread, event);
+  if (event.kind == EventKind::Update) {
+    current_.old_values.emplace_back(static_cast<uint32_t>(current_.events.size() - 1), old_value);
+  }
+}
+
+void Assembler::access(Thread& thread, Event& event, uint64_t address, uint32_t bytes, uint64_t old_value,
+                       TableSite site) {
+  Atom* atom = atoms_.find(address, bytes);
+  if (atom != nullptr) [[likely]] {
+    touch(thread, event, *atom, low_bytes(event.value, bytes), low_bytes(old_value, bytes));
+    return;
+  }
+  access_slowly(thread, event, address, bytes, old_value, site);
 }
 
 void Assembler::segment(Thread& thread, uint16_t branches, const SegmentPlan& plan, const uint64_t* words,
@@ -177,46 +210,6 @@ void Assembler::note_unexplained(SiteId site) {
   size_t index = site == kNone<SiteId> ? 0 : raw(site) + size_t{1};
   if (index >= unexplained_.size()) unexplained_.resize(index + 1);
   ++unexplained_[index];
-}
-
-// `value` is the part of the event's value that falls on this atom, `old_value` what an update read of it.
-void Assembler::touch(Thread& thread, Event& event, Atom& atom, uint64_t value, uint64_t old_value) {
-  uint32_t id = atoms_.id_of(&atom);
-  if (reads(event.kind)) {
-    uint64_t seen = event.kind == EventKind::Update ? old_value : value;
-    if (!atom.known) [[unlikely]] {
-      auto unknown = unknown_writes_.find(id);
-      if (unknown != unknown_writes_.end()) {
-        learned_.emplace_back(unknown->second, seen);
-        unknown_writes_.erase(unknown);
-      }
-    } else if (atom.value != seen) [[unlikely]] {
-      note_unexplained(event.site);
-    }
-  }
-  atom.value = value;
-  atom.known = true;
-  if (atom.last != raw(thread.id)) {
-    atom.shared |= atom.last != UINT32_MAX;
-    atom.last = raw(thread.id);
-  }
-  event.object = id;
-  event.value = value;
-  event.width_and_order = static_cast<uint8_t>((event.width_and_order & 0xe0u) | atom.size);
-  emit(thread, event);
-  if (event.kind == EventKind::Update) {
-    current_.old_values.emplace_back(static_cast<uint32_t>(current_.events.size() - 1), old_value);
-  }
-}
-
-void Assembler::access(Thread& thread, Event& event, uint64_t address, uint32_t bytes, uint64_t old_value,
-                       TableSite site) {
-  Atom* atom = atoms_.find(address, bytes);
-  if (atom != nullptr) [[likely]] {
-    touch(thread, event, *atom, low_bytes(event.value, bytes), low_bytes(old_value, bytes));
-    return;
-  }
-  access_slowly(thread, event, address, bytes, old_value, site);
 }
 
 void Assembler::access_slowly(Thread& thread, Event& event, uint64_t address, uint32_t bytes,

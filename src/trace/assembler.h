@@ -113,7 +113,14 @@ class Assembler {
     uint8_t offset, bytes;
     bool fresh;
   };
-  void emit(Thread& thread, Event event);
+  void emit(Thread& thread, Event event) {
+    if (thread.branches > UINT16_MAX) [[unlikely]] emit_branches(thread);
+    event.branches = static_cast<uint16_t>(thread.branches);
+    thread.branches = 0;
+    current_.events.push_back(event);
+    if (origins_) current_.origins.push_back(thread.origin);
+  }
+  void emit_branches(Thread& thread);
   void slot(Thread& thread, const SegmentPlan& plan, const SlotPlan& slot, uint64_t address, uint64_t value);
   void access(Thread& thread, Event& event, uint64_t address, uint32_t bytes, uint64_t old_value,
               TableSite site);

@@ -48,7 +48,7 @@ void Directory::add_module(const Module& module) {
   }
 }
 
-SiteId Directory::site(const Module& module, uint32_t index) {
+SiteId Directory::site_slowly(const Module& module, uint32_t index) {
   if (index == kNoIndex) return kNone<SiteId>;
   if (module.number >= site_ids_.size()) site_ids_.resize(module.number + 1);
   std::vector<SiteId>& ids = site_ids_[module.number];

@@ -28,7 +28,13 @@ class Directory {
   // Takes in the globals of a module that was not there before.
   void add_module(const Module& module);
 
-  SiteId site(const Module& module, uint32_t index);
+  SiteId site(const Module& module, uint32_t index) {
+    if (module.number < site_ids_.size() && index < site_ids_[module.number].size()) {
+      SiteId id = site_ids_[module.number][index];
+      if (id != kNone<SiteId>) return id;
+    }
+    return site_slowly(module, index);
+  }
   UnitNameId unit_name(const Module& module, uint32_t index);
 
   // Appends a variable for memory that has none yet. `value` is what the first access found there, if it was
@@ -80,6 +86,7 @@ class Directory {
   void note_field(Named& named, const Module& module, uint32_t type, uint64_t offset) const;
   void note_global(Named& named, const Module& module, const GlobalEntry& entry) const;
 
+  SiteId site_slowly(const Module& module, uint32_t index);
   const std::pair<const uint64_t, Global>* global_at(uint64_t address) const;
   const std::pair<const uint64_t, Block>* block_at(uint64_t address) const;
   const std::pair<const uint64_t, Instance>* instance_at(uint64_t address) const;

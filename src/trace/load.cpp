@@ -21,6 +21,7 @@ bool looks_like_rapid(std::string_view line) {
 
 Error not_a_trace(const std::string& path, std::string_view bytes) {
   if (bytes.empty()) return Error{path, "is empty, not a trace; cleave record writes one"};
+  if (bytes.starts_with("\177ELF")) return Error{path, "is a program, not a trace; cleave record -- PROGRAM writes one"};
   return Error{path,
                "is not a trace: neither one that cleave record wrote nor a text trace nor RAPID's STD text"};
 }
