@@ -108,14 +108,33 @@ class Prover {
   }
 
   // A milestone is passed when its thread comes to it. That an access is over is certain once its thread comes to the
-  // next thing it does: that becomes a milestone too.
+  // next thing it does: that becomes a milestone too. And a thread that is held at an access inside a critical section
+  // keeps the lock from the others: it is held where it takes the lock instead.
   std::vector<EventNumber> with_followers(const Triple& t) const {
     std::vector<EventNumber> events{t.first};
-    if (EventNumber next = follower(t.first); next < t.second) events.push_back(next);
+    EventNumber entry = section_of(t.second, facts_.positions.of(t.first));
+    EventNumber after_first = follower(t.first);
+    if (after_first < t.second && after_first != entry) events.push_back(after_first);
+    if (EventNumber taken = section_of(t.remote, 0); taken != prediction::kNoEvent) events.push_back(taken);
     events.push_back(t.remote);
     if (EventNumber next = follower(t.remote); next != prediction::kNoEvent) events.push_back(next);
+    if (entry != prediction::kNoEvent) events.push_back(entry);
     events.push_back(t.second);
     return events;
+  }
+
+  // Where the access's thread took the first of the locks that it holds there and took after position `after`.
+  EventNumber section_of(EventNumber access, prediction::Position after) const {
+    uint32_t thread = facts_.thread(access);
+    prediction::Position at = facts_.positions.of(access), taken = prediction::kNever;
+    for (const order::HeldLock& held : facts_.locks->held(facts_.locks->at(access))) {
+      const order::CriticalSection* section = facts_.locks->section_at(held.use.lock, thread, at);
+      if (section && section->acquired > after) taken = std::min(taken, section->acquired);
+    }
+    if (taken == prediction::kNever) return prediction::kNoEvent;
+    EventNumber event = facts_.positions.event(thread, taken);
+    bool plain = takes_lock(facts_.event(event).kind) && facts_.event(event).site != kNone<SiteId>;
+    return plain ? event : prediction::kNoEvent;
   }
 
   EventNumber follower(EventNumber e) const {
