@@ -72,7 +72,7 @@ enum class Judgement : uint8_t {
 struct Proof {
   Judgement judgement = Judgement::Undecided;
   Pattern pattern = Pattern::None;
-  std::string name;    // C_RWR, C_WWR, C_WRW, C_RWW, C_pair, exact, exact-trace; empty if undecided
+  std::string name;    // C_RWR, C_WWR, C_WRW, C_RWW, C_count, C_pair, exact, exact-trace; empty if undecided
   std::string why;     // one sentence for a person: why no serial order explains it
   std::string reason;  // undecided: what stood in the way
   std::vector<UnitSpan> serial_order;  // Atomic: the units around the triple, in an order that explains them

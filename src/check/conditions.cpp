@@ -91,7 +91,42 @@ class Conditions {
                     unit_name(), value, variable_name(), thread_name(remote_.thread), remote_.value)};
   }
 
+  // C_count: the unit, or the remote one, replaced a value that was replaced more often than it was there. What a lost
+  // update leaves behind, however long the run goes on, and where values repeat.
+  std::optional<ConditionProof> replaced_too_often() const {
+    for (BlockId block : {unit_, case_.blocks.of(case_.triple.remote)}) {
+      const std::optional<uint64_t> value = replaced_by(block);
+      if (!value || !case_.flows.overdrawn(variable_, *value, case_.final_writes)) continue;
+      const Flow count = case_.flows.flow(variable_, *value);
+      const bool last = count.replaced <= count.left;
+      return ConditionProof{
+          "C_count",
+          fmt::format("{} {} read {} from {} and replaced it{}, but the value was there only {}: in any serial order each "
+                      "of them needs a time of its own.",
+                      count.replaced, count.replaced == 1 ? "unit" : "units", *value, variable_name(),
+                      last ? ", which is also its last value" : "", times(count.left))};
+    }
+    return std::nullopt;
+  }
+
  private:
+  static std::string times(uint32_t count) { return count == 1 ? "once" : fmt::format("{} times", count); }
+
+  // The value of the location that the unit finds and does not leave.
+  std::optional<uint64_t> replaced_by(BlockId block) const {
+    std::optional<uint64_t> needs, leaves;
+    bool touched = false;
+    const Block& span = case_.blocks.block(block);
+    for (EventIndex index : case_.memory.accesses(span.thread, span.first, span.last)) {
+      const Event& event = case_.trace.event(index);
+      if (event.variable() != variable_) continue;
+      if (reads(event.kind) && !touched) needs = case_.memory.value_read(index);
+      if (writes(event.kind)) leaves = event.value;
+      touched = true;
+    }
+    return needs && leaves && needs != leaves ? needs : std::nullopt;
+  }
+
   // Values that the unit alone writes and that are there at the end, or that the remote thread reads after
   // its write.
   bool unit_came_last() const {
@@ -175,6 +210,7 @@ std::optional<ConditionProof> prove_by_conditions(const Case& judged) {
   if (auto proof = conditions.own_value_changed()) return proof;
   if (auto proof = conditions.saw_intermediate()) return proof;
   if (auto proof = conditions.lost_update()) return proof;
+  if (auto proof = conditions.replaced_too_often()) return proof;
   if (std::optional<std::string> why = pair_has_no_order(judged)) return ConditionProof{"C_pair", *why};
   return std::nullopt;
 }

@@ -6,6 +6,7 @@
 
 #include "check/blocks.h"
 #include "check/memory_index.h"
+#include "check/value_flow.h"
 
 namespace cleave::check {
 
@@ -14,12 +15,13 @@ struct Case {
   const Trace& trace;
   const MemoryIndex& memory;
   const Blocks& blocks;
+  const ValueFlows& flows;
   EventTriple triple;
   bool final_writes;
 };
 
 struct ConditionProof {
-  const char* name;  // C_RWR, C_WWR, C_WRW, C_RWW, C_pair
+  const char* name;  // C_RWR, C_WWR, C_WRW, C_RWW, C_count, C_pair
   std::string why;
 };
 

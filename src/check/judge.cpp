@@ -26,6 +26,7 @@ struct Judge::State {
   MemoryIndex memory;
   // Of the last triple's level; triples of one level in a row cost no rebuilding.
   std::unique_ptr<Blocks> blocks;
+  std::unique_ptr<ValueFlows> flows;
   UnitNameId level = kNone<UnitNameId>;
 
   State(const Trace& judged, std::vector<UnitSpan> spans, const JudgeOptions& judge_options)
@@ -73,7 +74,7 @@ struct Judge::State {
   }
 
   Case case_of(const EventTriple& triple) const {
-    return {trace, memory, *blocks, triple, options.final_writes};
+    return {trace, memory, *blocks, *flows, triple, options.final_writes};
   }
 
   // Sets up blocks and answers what can be said without looking: a pattern, or why it cannot be judged.
@@ -82,6 +83,7 @@ struct Judge::State {
     const UnitNameId wanted = level_of(triple);
     if (blocks == nullptr || level != wanted) {
       blocks = std::make_unique<Blocks>(trace, units, wanted);
+      flows = std::make_unique<ValueFlows>(trace, memory, *blocks);
       level = wanted;
     }
     Proof proof{.reason = refusal(triple)};
@@ -103,8 +105,9 @@ struct Judge::State {
     }
     if (two[1].first < two[0].first) std::swap(two[0], two[1]);
     const Blocks pair(trace, two, kNone<UnitNameId>);
+    const ValueFlows pair_flows(trace, memory, pair);
     const std::optional<Projection> projection =
-        project({trace, memory, pair, triple, options.final_writes}, kMostSteps);
+        project({trace, memory, pair, pair_flows, triple, options.final_writes}, kMostSteps);
     SearchOutcome outcome = SearchOutcome::OutOfBudget;
     if (projection) {
       const SearchResult result = search_all_orders(*projection, options.final_writes, options.budget);

@@ -38,11 +38,16 @@ class Pending {
         need_(projection.values, 0),
         need_and_write_(projection.values, 0),
         leave_(projection.values, 0),
+        replace_(projection.values, 0),
+        begin_(projection.values, 0),
         blind_(projection.initial.size(), 0) {
     for (const Step& step : projection.steps) {
       for (const Touch& touch : projection.of(step)) count(step.thread, touch, 1);
     }
-    for (uint32_t value : projection.final) need_[value] += final_writes ? 1 : 0;
+    for (uint32_t value : projection.final) {
+      need_[value] += final_writes ? 1 : 0;
+      replace_[value] += final_writes ? 1 : 0;  // never by a step: it has to be there once more
+    }
   }
 
   void count(uint32_t thread, const Touch& touch, int by) {
@@ -57,11 +62,19 @@ class Pending {
       blind_[touch.location] += by;
       own_blind_[key(touch.location, thread)] += by;
     }
-    if (touch.leaves != kNoValue) leave_[touch.leaves] += by;
+    if (touch.leaves == kNoValue) return;
+    leave_[touch.leaves] += by;
+    if (touch.leaves == touch.needs) return;
+    begin_[touch.leaves] += by;
+    if (touch.needs != kNoValue) replace_[touch.needs] += by;
   }
 
   // Somebody still needs the value, and nobody will write it again.
   bool lost(uint32_t value) const { return need_[value] > 0 && leave_[value] == 0; }
+
+  // The value is still to be replaced more often than it can still come. Only a step that overwrites the value without
+  // reading it changes that balance.
+  bool overdrawn(uint32_t value, bool held) const { return replace_[value] > begin_[value] + (held ? 1 : 0); }
 
   // Whether a step of another thread could touch (or write) the location while it holds `value`.
   bool others_touch(uint32_t thread, uint32_t location, uint32_t value) const {
@@ -83,7 +96,7 @@ class Pending {
   }
 
   uint64_t threads_;
-  std::vector<int> need_, need_and_write_, leave_, blind_;
+  std::vector<int> need_, need_and_write_, leave_, replace_, begin_, blind_;
   Counts own_need_, own_need_and_write_, own_blind_;
 };
 
@@ -137,9 +150,11 @@ class Search {
   };
 
   bool hopeless_from_the_start() const {
+    std::vector<bool> holds(projection_.values, false);
+    for (uint32_t value : memory_) holds[value] = true;
     for (uint32_t value = 0; value < projection_.values; ++value) {
-      if (pending_.lost(value) && std::find(memory_.begin(), memory_.end(), value) == memory_.end())
-        return true;
+      const bool held = holds[value];
+      if ((pending_.lost(value) && !held) || pending_.overdrawn(value, held)) return true;
     }
     return false;
   }
@@ -208,7 +223,7 @@ class Search {
       placed.overwritten.push_back(before);
       if (touch.leaves == kNoValue || touch.leaves == before) continue;
       set_memory(touch.location, touch.leaves);
-      alive = alive && !pending_.lost(before);
+      alive = alive && !pending_.lost(before) && !pending_.overdrawn(before, false);
     }
     done_[step_number] = true;
     ++next_[step.thread];

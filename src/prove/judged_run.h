@@ -23,7 +23,8 @@ struct JudgedRun {
   std::vector<AccessReport> accesses;
 };
 
-// Loads the trace of a run and judges the triple in it. An Error when the trace cannot be read.
+// Loads the trace of a run and judges the triple in it: the first few times that it happened there, and the one that
+// proves most is told. An Error when the trace cannot be read.
 Result<JudgedRun> judge_run(const std::string& trace, const check::SiteTriple& sites, const ProveOptions& options);
 
 }  // namespace cleave::prove

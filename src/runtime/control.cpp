@@ -93,13 +93,9 @@ void control_segment(const cleave_segment* segment) {
   ControlThread* self = controlled_self();
   if (self == nullptr) return;
   ensure_turn(self);
-  if (watches_milestones()) {
-    absorb(self);
-    self->place = segment;
-    plan_visit(self, segment);
-  }
   if (segment->flags & CLEAVE_SEGMENT_ACCESS) return point(self, CLEAVE_POINT_access, segment);
   absorb(self);
+  if (watches_milestones()) plan_pass(self, segment);
   self->step = mix(self->step, reinterpret_cast<uintptr_t>(segment) & 0xfff);
   self->place = segment;
 }
@@ -122,11 +118,6 @@ void hook_point(Point what, const cleave_segment* segment) {
   ControlThread* self = controlled_self();
   if (self == nullptr) return;
   ensure_turn(self);
-  if (watches_milestones() && segment != nullptr) {
-    absorb(self);
-    self->place = segment;
-    plan_visit(self, segment);
-  }
   point(self, what, segment);
 }
 

@@ -79,7 +79,7 @@ struct ControlThread {
   int64_t priority = 0;                  // pct
   uint32_t* visits = nullptr;            // plan: of each group
   uint32_t milestone = CLEAVE_NO_PLACE;  // plan: its next
-  uint32_t call_milestone = CLEAVE_NO_PLACE;  // plan: reached in the call that follows
+  uint32_t not_arrived = CLEAVE_NO_PLACE;  // plan: the first it has not come to; those before it wait for a point
   bool keeps_turn = false;               // plan: what its milestone stands for must happen before anybody else runs
   uint32_t check = CLEAVE_NO_PLACE;      // plan: milestone whose value is known at the next point
   uint64_t pinned_at = UINT64_MAX;       // replay: its next value from outside
@@ -256,8 +256,9 @@ void start_plan();
 bool watches_milestones();
 void plan_module(const cleave_module* module);
 void plan_new_thread(ControlThread* thread);
-void plan_visit(ControlThread* self, const cleave_segment* segment);
-void plan_call(ControlThread* self);  // the thread is in the call that ended its last segment
+// A thread is held at points only, and after the point was counted: else a replay would not know where it stood.
+void plan_pass(ControlThread* self, const cleave_segment* segment);   // a segment without a point
+void plan_point(ControlThread* self, const cleave_segment* segment);  // null: a point in a call
 void plan_check_value(ControlThread* self);
 void plan_ended(ControlThread* thread);
 void stop_plan(cleave_plan_why why, ControlThread* thread);  // under the lock

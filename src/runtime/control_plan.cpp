@@ -114,6 +114,7 @@ void plan_new_thread(ControlThread* thread) {
     thread->milestone = i;
     break;
   }
+  thread->not_arrived = thread->milestone;
   if (thread->milestone == CLEAVE_NO_PLACE) return;
   thread->visits = static_cast<uint32_t*>(map_memory((group_count + 1) * sizeof(uint32_t)));
   if (thread->visits == nullptr) fail("no memory for the plan");
@@ -138,31 +139,36 @@ void reach_milestone(ControlThread* self) {
   release_next();
 }
 
-}  // namespace
-
-void plan_call(ControlThread* self) {
-  if (self->call_milestone == CLEAVE_NO_PLACE) return;
-  bool due = self->call_milestone == self->milestone;
-  self->call_milestone = CLEAVE_NO_PLACE;
-  if (due) reach_milestone(self);
+// The thread's next milestone that it has not come to is in this segment, and it is the right time.
+bool arrives(ControlThread* self, const cleave_segment* segment) {
+  if (self->not_arrived == CLEAVE_NO_PLACE) return false;
+  const cleave_control_milestone& mine = milestones[self->not_arrived];
+  return mine.occurrence == self->visits[mine.group] && in_group(segment, mine.group);
 }
 
-void plan_visit(ControlThread* self, const cleave_segment* segment) {
-  if (self->milestone == CLEAVE_NO_PLACE) return;
-  plan_call(self);  // a call that was none of ours is over
-  uint32_t slot = slot_of(segment);
-  for (; table[slot].segment != nullptr; slot = (slot + 1) & table_mask)
+void count_visit(ControlThread* self, const cleave_segment* segment) {
+  for (uint32_t slot = slot_of(segment); table[slot].segment != nullptr; slot = (slot + 1) & table_mask)
     if (table[slot].segment == segment) ++self->visits[table[slot].group];
+}
+
+}  // namespace
+
+void plan_pass(ControlThread* self, const cleave_segment* segment) {
+  if (self->milestone == CLEAVE_NO_PLACE) return;
+  count_visit(self, segment);
+  while (arrives(self, segment)) self->not_arrived = next_of_thread[self->not_arrived];
+}
+
+void plan_point(ControlThread* self, const cleave_segment* segment) {
+  // Calls that it came to since the last point: the one it is in, or one that had no point and is over.
+  while (self->milestone != self->not_arrived && watches_milestones()) reach_milestone(self);
+  if (self->milestone == CLEAVE_NO_PLACE || segment == nullptr) return;
+  count_visit(self, segment);
   // Several milestones may lie in one segment: its accesses come first, then the call that ends it.
-  while (self->milestone != CLEAVE_NO_PLACE) {
-    const cleave_control_milestone& mine = milestones[self->milestone];
-    if (mine.occurrence != self->visits[mine.group] || !in_group(segment, mine.group)) return;
-    if (mine.at_call) {
-      self->call_milestone = self->milestone;
-      return;
-    }
-    reach_milestone(self);
-    if (!watches_milestones()) return;
+  while (arrives(self, segment) && watches_milestones()) {
+    bool at_call = milestones[self->not_arrived].at_call;
+    self->not_arrived = next_of_thread[self->not_arrived];
+    if (!at_call) reach_milestone(self);
   }
 }
 

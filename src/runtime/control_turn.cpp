@@ -198,7 +198,6 @@ void ensure_turn(ControlThread* self) {
 void point(ControlThread* self, Point what, const cleave_segment* segment, bool yields) {
   ensure_turn(self);
   absorb(self);
-  if (segment == nullptr && self->call_milestone != CLEAVE_NO_PLACE) plan_call(self);
   uint64_t step = mix(mix(self->step, what), reinterpret_cast<uintptr_t>(segment) & 0xfff);
   self->chain = mix(self->chain, step);
   self->step = 0;
@@ -212,8 +211,12 @@ void point(ControlThread* self, Point what, const cleave_segment* segment, bool 
   self->value_words = 0;
   if (segment != nullptr) self->place = segment;
   if (control.replaying) {
-    if (!replay_preempts(self)) return;
+    if (!replay_preempts(self)) {
+      if (control.watching) plan_point(self, segment);
+      return;
+    }
   } else {
+    if (control.planning) plan_point(self, segment);
     const void* where = segment != nullptr ? static_cast<const void*>(segment) : self->place;
     if (watch_loop(self, where, mix(step, self->raw_step))) yields = true;
     self->raw_step = 0;
@@ -229,6 +232,7 @@ void point(ControlThread* self, Point what, const cleave_segment* segment, bool 
   pass_turn(self, CLEAVE_RUN_PREEMPTED, yields);
   control.lock.unlock();
   await_turn(self);
+  if (control.watching) plan_point(self, segment);
 }
 
 void block(ControlThread* self, Point in, const volatile void* object, uint64_t deadline,

@@ -94,7 +94,7 @@ TEST(Judge, TwoUnitsThatReadTheSameValueBothLoseIt) {
     A write x 1
     A end)"));
   EXPECT_EQ(proof.judgement, Judgement::NonAtomic);
-  EXPECT_EQ(proof.name, "C_pair");
+  EXPECT_EQ(proof.name, "C_count");
 }
 
 TEST(Judge, InitialisationBeforeTheForkCannotExplainAnything) {

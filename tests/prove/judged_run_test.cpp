@@ -45,6 +45,25 @@ T1 release b
   }
 }
 
+TEST(SpansOf, TheLaterOfTwoOverlappingSectionsBeginsWhereTheEarlierEnds) {
+  Trace trace = parse(R"(
+T1 acquire a
+T1 acquire b
+T1 release a
+T1 read x 0
+T2 write x 1
+T1 read x 1
+T1 release b
+)");
+  UnitOptions options;
+  options.locks = true;
+  std::vector<check::UnitSpan> units = spans(trace, options);
+  ASSERT_FALSE(units.empty());
+  EXPECT_TRUE(std::any_of(units.begin(), units.end(), [](const check::UnitSpan& unit) {
+    return raw(unit.first) <= 3 && raw(unit.last) >= 5;
+  })) << "the two reads are in one unit";
+}
+
 // What judge_run does with the trace of a run, here a text trace in its place.
 TEST(JudgeRun, FindsTheTripleBySitesAndProvesIt) {
   std::string path = testing::TempDir() + "judged_run_test.txt";
