@@ -63,6 +63,7 @@ void start_control() {
   replace_lock_calls();
   replace_wait_calls();
   replace_time_calls();
+  start_clocks();
   controlled = new_control_thread(nullptr);
   controlled->tid = current_tid();
   controlled->handle = pthread_self();

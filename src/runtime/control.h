@@ -42,6 +42,7 @@ struct ControlThread {
   uint32_t request = CLEAVE_NO_PLACE;  // same path in the request's tree
   std::atomic<int> tid{0};
   uint64_t turn = 0, recorded_turn = 0;  // number of its newest turn, and of the one that its trace knows of
+  uint32_t clock_reads = 0;              // in this turn
   pthread_t handle{};
   bool handle_known = false, cancelled = false;
   uint32_t exit_rounds = 0;
@@ -115,7 +116,11 @@ struct Control {
   uint32_t timed_count = 0;
   uint32_t outside = 0, held = 0, ended = 0;
   bool reconsider = false;           // somebody became ready since the last choice
-  std::atomic<uint64_t> skipped{0};  // nanoseconds that nobody slept
+  // Virtual time: so much for each point, and what was skipped, given to those who asked the time, or really waited
+  // while everybody was outside (control_time.cpp). Changed by the holder, or under the lock while nobody holds.
+  std::atomic<uint64_t> skipped{0};
+  std::atomic<uint64_t> idle_since{0};  // real time at which the turn became nobody's; 0: somebody has it
+  uint64_t next_due = UINT64_MAX;       // no deadline is earlier than this
   std::atomic<uint64_t> points{0};   // written by the holder only
   uint64_t progress = 0;             // tells a deadlock from a chance to look again
   uint64_t progress_at_probe = UINT64_MAX;
@@ -220,7 +225,6 @@ void hold(ControlThread* self);            // by the plan; returns with the turn
 void end_turn(ControlThread* self);        // the thread has ended
 void await_turn(ControlThread* self);
 void give_turn(ControlThread* next);       // under the lock
-uint64_t virtual_now();
 
 // --- control_sets.cpp: ready, timed, waiting. Under the lock unless said otherwise.
 void make_ready(ControlThread* thread);
@@ -232,6 +236,9 @@ void force_ready(ControlThread* thread);   // it looks again, or finds its time 
 bool probe_waiting();                      // all whose condition can be looked at again become ready
 void wake_one(ControlThread* thread);
 bool all_ready_spin();
+// The first of those whose deadline is not after `now`, which all become ready; null if there is none.
+ControlThread* expire(uint64_t now);
+ControlThread* earliest();  // of those with a deadline; null when all could only wake spuriously
 // By the holder; take the lock themselves.
 uint32_t wake(const volatile void* object, uint32_t most = UINT32_MAX);
 uint32_t count_waiters(const volatile void* object, Point in);
@@ -287,6 +294,15 @@ void replace_thread_calls();
 void replace_lock_calls();
 void replace_wait_calls();
 void replace_time_calls();
+
+// --- control_time.cpp: virtual time. It does not depend on how fast the machine is, or two runs with the same seed would
+// differ; only while everybody is outside it goes with the real one.
+void start_clocks();
+uint64_t virtual_now();
 uint64_t deadline_of(clockid_t clock, const timespec* time);
+uint64_t deadline_in(const timespec& time);
+void begin_idle();  // under the lock: the turn is nobody's
+void end_idle();    // under the lock: somebody gets it
+inline bool somebody_is_due() { return control.timed_count != 0 && virtual_now() >= control.next_due; }
 
 }  // namespace cleave::runtime

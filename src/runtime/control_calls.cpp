@@ -83,8 +83,7 @@ long futex_wait(ControlThread* self, int* word, int operation, int expected, con
     bool absolute = (operation & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
     clockid_t clock = operation & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC;
     deadline = absolute ? deadline_of(clock, timeout)
-                        : virtual_now() + static_cast<uint64_t>(timeout->tv_sec) * 1000000000 +
-                              static_cast<uint64_t>(timeout->tv_nsec);
+                        : deadline_in(*timeout);
   }
   // The value is looked at once more when nobody can run: somebody may have changed it without a wake that we see.
   for (;;) {

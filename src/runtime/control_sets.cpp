@@ -57,6 +57,7 @@ void leave_ready(ControlThread* thread) {
 
 void enter_timed(ControlThread* thread) {
   if (thread->deadline == UINT64_MAX) return;
+  if (thread->deadline < control.next_due) control.next_due = thread->deadline;
   thread->timed_slot = control.timed_count;
   control.timed[control.timed_count++] = thread;
 }
@@ -104,6 +105,29 @@ bool probe_waiting() {
     any = true;
   }
   return any;
+}
+
+ControlThread* earliest() {
+  ControlThread* first = nullptr;
+  for (uint32_t i = 0; i < control.timed_count; ++i) {
+    ControlThread* thread = control.timed[i];
+    if (thread->deadline == kSpurious) continue;
+    if (first == nullptr || thread->deadline < first->deadline ||
+        (thread->deadline == first->deadline && thread->index < first->index))
+      first = thread;
+  }
+  return first;
+}
+
+ControlThread* expire(uint64_t now) {
+  ControlThread* first = nullptr;
+  ControlThread* next = earliest();
+  for (; next != nullptr && next->deadline <= now; next = earliest()) {
+    if (first == nullptr) first = next;
+    force_ready(next);
+  }
+  control.next_due = next != nullptr ? next->deadline : UINT64_MAX;
+  return first;
 }
 
 bool all_ready_spin() {

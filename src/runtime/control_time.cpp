@@ -1,10 +1,13 @@
-// Time under control. Nobody sleeps: a sleep is a wait that ends when the scheduler likes, at the latest when nobody
-// else can run, and the clocks that the program reads are put forward by what was not slept. What it reads is noted and
-// given back in a replay, like random bytes and thread ids.
+// Time under control. Nobody sleeps: a sleep is a wait that ends when the scheduler likes, at the latest when its time is
+// over or nobody else can run, and the clocks are put forward by what was not slept. They are virtual: every point takes
+// some time, and every look at a clock. What the program reads is noted and given back in a replay, like random bytes and
+// thread ids.
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/time.h>
+#include <sys/times.h>
 
 #include "runtime/control.h"
 
@@ -12,6 +15,9 @@ namespace cleave::runtime {
 namespace {
 
 constexpr uint64_t kSecond = 1000000000;
+constexpr uint64_t kPointNanoseconds = 100;
+constexpr uint64_t kReadNanoseconds = 1000;
+constexpr uint32_t kReadsInATurn = 64;
 
 uint64_t nanoseconds(const timespec& time) {
   return static_cast<uint64_t>(time.tv_sec) * kSecond + static_cast<uint64_t>(time.tv_nsec);
@@ -20,26 +26,36 @@ timespec time_of(uint64_t nanoseconds) {
   return {static_cast<time_t>(nanoseconds / kSecond), static_cast<long>(nanoseconds % kSecond)};
 }
 
-bool runs_with_the_world(clockid_t clock) {
-  switch (clock) {
-    case CLOCK_REALTIME:
-    case CLOCK_REALTIME_COARSE:
-    case CLOCK_MONOTONIC:
-    case CLOCK_MONOTONIC_COARSE:
-    case CLOCK_MONOTONIC_RAW:
-    case CLOCK_BOOTTIME:
-    case CLOCK_TAI:
-      return true;
-    default:  // processor time
-      return false;
-  }
+// What the clocks said when control began, those of the processor apart: they begin at zero.
+constexpr clockid_t kClocks = 12;
+uint64_t at_start[kClocks];
+
+uint64_t real_now() {
+  timespec now{};
+  system_call(SYS_clock_gettime, CLOCK_MONOTONIC, reinterpret_cast<long>(&now));
+  return nanoseconds(now);
 }
 
 int virtual_clock(clockid_t clock, timespec* time) {
-  int result = REAL(clock_gettime)(clock, time);
-  if (result == 0 && runs_with_the_world(clock))
-    *time = time_of(nanoseconds(*time) + control.skipped.load(std::memory_order_relaxed));
-  return result;
+  if (clock == CLOCK_THREAD_CPUTIME_ID) {
+    *time = time_of(controlled->points * kPointNanoseconds);
+    return 0;
+  }
+  if (clock == CLOCK_PROCESS_CPUTIME_ID) {
+    *time = time_of(control.points.load(std::memory_order_relaxed) * kPointNanoseconds);
+    return 0;
+  }
+  if (clock < 0 || clock >= kClocks || at_start[clock] == 0) return REAL(clock_gettime)(clock, time);
+  *time = time_of(at_start[clock] + virtual_now());
+  return 0;
+}
+
+// Who asks for the time takes some. Who does nothing else waits for it to pass, or for somebody else to do something
+// until then: others go first.
+void ask_the_time(ControlThread* self) {
+  if (control.holder.load(std::memory_order_relaxed) != self) return;
+  control.skipped.fetch_add(kReadNanoseconds, std::memory_order_relaxed);
+  if (++self->clock_reads % kReadsInATurn == 0) point(self, CLEAVE_POINT_yield, nullptr, true);
 }
 
 void sleep_until(ControlThread* self, uint64_t deadline) {
@@ -52,7 +68,7 @@ int controlled_nanosleep(const timespec* time, timespec* left) {
   ControlThread* self = controlled_self();
   if (self == nullptr || time->tv_nsec < 0 || static_cast<uint64_t>(time->tv_nsec) >= kSecond || time->tv_sec < 0)
     return original.nanosleep(time, left);
-  sleep_until(self, virtual_now() + nanoseconds(*time));
+  sleep_until(self, deadline_in(*time));
   if (left != nullptr) *left = {};
   return 0;
 }
@@ -62,7 +78,7 @@ int controlled_clock_nanosleep(clockid_t clock, int flags, const timespec* time,
   if (self == nullptr || time->tv_nsec < 0 || static_cast<uint64_t>(time->tv_nsec) >= kSecond || time->tv_sec < 0)
     return original.clock_nanosleep(clock, flags, time, left);
   bool absolute = flags & TIMER_ABSTIME;
-  sleep_until(self, absolute ? deadline_of(clock, time) : virtual_now() + nanoseconds(*time));
+  sleep_until(self, absolute ? deadline_of(clock, time) : deadline_in(*time));
   if (left != nullptr && !absolute) *left = {};
   return 0;
 }
@@ -70,26 +86,54 @@ int controlled_clock_nanosleep(clockid_t clock, int flags, const timespec* time,
 int controlled_usleep(useconds_t microseconds) {
   ControlThread* self = controlled_self();
   if (self == nullptr) return original.usleep(microseconds);
-  sleep_until(self, virtual_now() + static_cast<uint64_t>(microseconds) * 1000);
+  sleep_until(self, deadline_in(time_of(static_cast<uint64_t>(microseconds) * 1000)));
   return 0;
 }
 
 unsigned controlled_sleep(unsigned seconds) {
   ControlThread* self = controlled_self();
   if (self == nullptr) return original.sleep(seconds);
-  sleep_until(self, virtual_now() + seconds * kSecond);
+  sleep_until(self, deadline_in({static_cast<time_t>(seconds), 0}));
   return 0;
 }
 
 }  // namespace
+
+void start_clocks() {
+  for (clockid_t clock = 0; clock < kClocks; ++clock) {
+    timespec now{};
+    bool of_the_processor = clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID;
+    if (!of_the_processor && REAL(clock_gettime)(clock, &now) == 0) at_start[clock] = nanoseconds(now);
+  }
+}
+
+uint64_t virtual_now() {
+  uint64_t now = control.points.load(std::memory_order_relaxed) * kPointNanoseconds +
+                 control.skipped.load(std::memory_order_relaxed);
+  uint64_t since = control.idle_since.load(std::memory_order_relaxed);
+  return since == 0 ? now : now + (real_now() - since);
+}
+
+void begin_idle() { control.idle_since.store(real_now(), std::memory_order_relaxed); }
+
+void end_idle() {
+  uint64_t since = control.idle_since.load(std::memory_order_relaxed);
+  if (since == 0) return;
+  control.idle_since.store(0, std::memory_order_relaxed);
+  control.skipped.fetch_add(real_now() - since, std::memory_order_relaxed);
+}
+
+uint64_t deadline_in(const timespec& time) {
+  uint64_t deadline = virtual_now() + nanoseconds(time);
+  return deadline < virtual_now() || deadline >= kSpurious ? kSpurious - 1 : deadline;
+}
 
 uint64_t deadline_of(clockid_t clock, const timespec* time) {
   timespec now{};
   virtual_clock(clock, &now);
   uint64_t then = time->tv_sec < 0 ? 0 : nanoseconds(*time);
   uint64_t left = then > nanoseconds(now) ? then - nanoseconds(now) : 0;
-  uint64_t deadline = virtual_now() + left;
-  return deadline < virtual_now() || deadline >= kSpurious ? kSpurious - 1 : deadline;
+  return deadline_in(time_of(left));
 }
 
 void replace_time_calls() {
@@ -106,6 +150,7 @@ using namespace cleave::runtime;
 INTERPOSE int clock_gettime(clockid_t clock, timespec* time) {
   ControlThread* self = controlled_self();
   if (self == nullptr) return REAL(clock_gettime)(clock, time);
+  ask_the_time(self);
   int result = virtual_clock(clock, time);
   if (result == 0) pin(self, CLEAVE_PINNED_TIME, time, sizeof *time);
   return result;
@@ -115,6 +160,7 @@ INTERPOSE int gettimeofday(timeval* time, void* zone) {
   ControlThread* self = controlled_self();
   int result = REAL(gettimeofday)(time, zone);
   if (self == nullptr || result != 0) return result;
+  ask_the_time(self);
   timespec now{};
   virtual_clock(CLOCK_REALTIME, &now);
   *time = {now.tv_sec, now.tv_nsec / 1000};
@@ -125,12 +171,42 @@ INTERPOSE int gettimeofday(timeval* time, void* zone) {
 INTERPOSE time_t time(time_t* place) {
   ControlThread* self = controlled_self();
   if (self == nullptr) return REAL(time)(place);
+  ask_the_time(self);
   timespec now{};
   virtual_clock(CLOCK_REALTIME, &now);
   time_t seconds = now.tv_sec;
   pin(self, CLEAVE_PINNED_TIME, &seconds, sizeof seconds);
   if (place != nullptr) *place = seconds;
   return seconds;
+}
+
+INTERPOSE int timespec_get(timespec* time, int base) {
+  if (controlled_self() == nullptr || base != TIME_UTC) return REAL(timespec_get)(time, base);
+  return clock_gettime(CLOCK_REALTIME, time) == 0 ? base : 0;
+}
+
+INTERPOSE clock_t clock() {
+  if (controlled_self() == nullptr) return REAL(clock)();
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<clock_t>(nanoseconds(used) / (kSecond / CLOCKS_PER_SEC));
+}
+
+// Of what these count we know only that it is time.
+INTERPOSE int getrusage(__rusage_who_t who, rusage* usage) {
+  int result = REAL(getrusage)(who, usage);
+  ControlThread* self = controlled_self();
+  if (self != nullptr && result == 0) pin(self, CLEAVE_PINNED_TIME, usage, sizeof *usage);
+  return result;
+}
+
+INTERPOSE clock_t times(tms* used) {
+  clock_t result = REAL(times)(used);
+  ControlThread* self = controlled_self();
+  if (self == nullptr) return result;
+  pin(self, CLEAVE_PINNED_TIME, &result, sizeof result);
+  if (used != nullptr) pin(self, CLEAVE_PINNED_TIME, used, sizeof *used);
+  return result;
 }
 
 INTERPOSE ssize_t getrandom(void* bytes, size_t size, unsigned flags) {

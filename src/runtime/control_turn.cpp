@@ -13,11 +13,9 @@ namespace {
 // A waiting thread looks up this often whether the holder sleeps in a call that we do not know.
 constexpr uint64_t kLookNanoseconds = UINT64_C(200) * 1000 * 1000;
 
-uint64_t monotonic_now() {
-  timespec now{};
-  system_call(SYS_clock_gettime, CLOCK_MONOTONIC, reinterpret_cast<long>(&now));
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
-}
+// A thread that has not given the turn away for so many points has to let others go first, whatever the policy says: it
+// may well wait for them in a way that control_spin.cpp does not see.
+constexpr uint64_t kLongestRun = UINT64_C(1) << 22;
 
 // The trace's first word of every turn: between turns nothing else orders plain accesses of different threads.
 void record_turn(ControlThread* self) {
@@ -26,37 +24,29 @@ void record_turn(ControlThread* self) {
   if (state.mode.load(std::memory_order_relaxed) == Mode::Recording) record(kRecord_turn, self->turn, stamp_now());
 }
 
+void wake_up(ControlThread* thread) {
+  thread->futex.store(1, std::memory_order_seq_cst);
+  system_call(SYS_futex, reinterpret_cast<long>(&thread->futex), FUTEX_WAKE_PRIVATE, 1);
+}
+
 }  // namespace
 
 void give_turn(ControlThread* next) {
+  end_idle();
   next->turn = ++control.turns;
   control.file->holder = next->index;
   control.holder.store(next, std::memory_order_seq_cst);
-  if (next == controlled) return;
-  next->futex.store(1, std::memory_order_seq_cst);
-  system_call(SYS_futex, reinterpret_cast<long>(&next->futex), FUTEX_WAKE_PRIVATE, 1);
+  if (next != controlled) wake_up(next);
 }
 
 namespace {
-
-// Null when all who have a deadline could only wake spuriously.
-ControlThread* earliest() {
-  ControlThread* first = nullptr;
-  for (uint32_t i = 0; i < control.timed_count; ++i) {
-    ControlThread* thread = control.timed[i];
-    if (thread->deadline == kSpurious) continue;
-    if (first == nullptr || thread->deadline < first->deadline ||
-        (thread->deadline == first->deadline && thread->index < first->index))
-      first = thread;
-  }
-  return first;
-}
 
 // Nobody needs to sleep: the clock is put forward.
 ControlThread* pass_time(ControlThread* thread) {
   uint64_t now = virtual_now();
   if (thread->deadline > now && thread->deadline != kSpurious) control.skipped.fetch_add(thread->deadline - now, std::memory_order_relaxed);
   force_ready(thread);
+  expire(virtual_now());
   return thread;
 }
 
@@ -64,8 +54,12 @@ ControlThread* pass_time(ControlThread* thread) {
 ControlThread* pick(ControlThread* holder, bool yields) {
   control.reconsider = false;
   if (control.replaying) return replay_next();
-  bool random = control.file->policy == CLEAVE_POLICY_RANDOM;
+  bool random = control.file->policy == CLEAVE_POLICY_RANDOM || control.file->policy == CLEAVE_POLICY_PCT;
   for (;;) {
+    if (somebody_is_due()) {
+      ControlThread* due = expire(virtual_now());
+      if (due != nullptr && !random && !control.planning) return due;
+    }
     bool idle = control.ready_count == 0;
     if (control.timed_count != 0) {
       if (random && random_below(64) == 0) return pass_time(control.timed[random_below(control.timed_count)]);
@@ -94,6 +88,9 @@ void pass_turn(ControlThread* self, uint32_t how, bool yields) {
   if (next != nullptr) return give_turn(next);
   control.file->holder = CLEAVE_NO_PLACE;
   control.holder.store(nullptr, std::memory_order_seq_cst);
+  begin_idle();
+  // Whoever is due next waits for its time from now on, and not until the next look.
+  if (ControlThread* due = earliest(); due != nullptr && due != self) wake_up(due);
 }
 
 // State letter of a thread of ours: S sleeps.
@@ -134,35 +131,35 @@ void look_after_holder(uint64_t* seen_points) {
   control.lock.unlock();
 }
 
-// A deadline in real time: only somebody outside could still do something before it.
+// Everybody else is outside: time goes by as it really does, and this thread's may be over.
 void look_at_deadline(ControlThread* self) {
-  if (self->deadline == UINT64_MAX || virtual_now() < self->deadline || control.replaying) return;
+  if (control.replaying || control.holder.load() != nullptr) return;
   control.lock.lock();
-  if (self->standing == Standing::Waiting) {
+  bool over = control.holder.load() == nullptr && self->standing == Standing::Waiting && virtual_now() >= self->deadline;
+  if (over) {
     force_ready(self);
-    if (control.holder.load() == nullptr) {
-      ControlThread* next = pick(nullptr, false);
-      if (next != nullptr) give_turn(next);
-    }
+    if (ControlThread* next = pick(nullptr, false)) give_turn(next);
   }
   control.lock.unlock();
 }
 
-}  // namespace
+// How long the thread sleeps before it looks up.
+uint64_t longest_sleep(const ControlThread* self) {
+  uint64_t look = kLookNanoseconds * (1 + control.thread_count / 16);
+  if (self->standing != Standing::Waiting || self->deadline == UINT64_MAX || control.holder.load() != nullptr) return look;
+  uint64_t now = virtual_now();
+  uint64_t left = self->deadline > now ? self->deadline - now : 1000;
+  return left < look ? left : look;
+}
 
-uint64_t virtual_now() { return monotonic_now() + control.skipped.load(std::memory_order_relaxed); }
+}  // namespace
 
 void await_turn(ControlThread* self) {
   uint64_t seen_points = UINT64_MAX;
   for (;;) {
     self->futex.store(0, std::memory_order_seq_cst);
     if (control.holder.load(std::memory_order_seq_cst) == self) break;
-    uint64_t wait = kLookNanoseconds * (1 + control.thread_count / 16);
-    if (self->standing == Standing::Waiting && self->deadline != UINT64_MAX) {
-      uint64_t now = virtual_now();
-      uint64_t left = self->deadline > now ? self->deadline - now : 1000;
-      if (left < wait) wait = left;
-    }
+    uint64_t wait = longest_sleep(self);
     timespec limit{static_cast<time_t>(wait / 1000000000), static_cast<long>(wait % 1000000000)};
     long result = system_call(SYS_futex, reinterpret_cast<long>(&self->futex), FUTEX_WAIT_PRIVATE, 0,
                               reinterpret_cast<long>(&limit));
@@ -170,6 +167,7 @@ void await_turn(ControlThread* self) {
     look_at_deadline(self);
     look_after_holder(&seen_points);
   }
+  self->clock_reads = 0;
   record_turn(self);
 }
 
@@ -224,7 +222,8 @@ void point(ControlThread* self, Point what, const cleave_segment* segment, bool 
       self->keeps_turn = false;
       return;
     }
-    if (!yields && !control.policy->preempts(self, what)) return;
+    if (self->run_points % kLongestRun == 0) yields = true;
+    if (!yields && !control.policy->preempts(self, what) && !somebody_is_due()) return;
     if (control.ready_count == 1 && control.timed_count == 0) return;
   }
   SignalsBlocked blocked;

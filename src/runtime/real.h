@@ -22,6 +22,7 @@
 
 struct epoll_event;
 struct rusage;
+struct tms;
 struct pollfd;
 
 namespace cleave::runtime {

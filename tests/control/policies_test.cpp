@@ -25,17 +25,27 @@ TEST(Serial, DoesNotPreempt) {
   for (const auto& run : outcome.schedule.runs) EXPECT_NE(run.how, Handover::Preempted);
 }
 
-TEST(Serial, IsTheSameRunEveryTime) {
-  // A program without timed waits: those end by the clock, which only a replay pins.
-  RunOutcome first = must_run(request("lost_update", Policy::Serial));
-  RunOutcome second = must_run(request("lost_update", Policy::Serial));
-  EXPECT_EQ(first.schedule.runs, second.schedule.runs);
-}
+// Nothing but the seed decides: no clock, no load of the machine. CLEAVE_REPEATS asks for more than `make test` does.
+class SameSeed : public ::testing::TestWithParam<Policy> {};
 
-TEST(Seed, DecidesTheRun) {
-  RunRequest some = request("lost_update", Policy::Random, 7);
-  EXPECT_EQ(must_run(some).schedule.runs, must_run(some).schedule.runs);
+TEST_P(SameSeed, IsTheSameRunEveryTime) {
+  const char* asked = std::getenv("CLEAVE_REPEATS");
+  unsigned repeats = asked != nullptr ? static_cast<unsigned>(std::strtoul(asked, nullptr, 10)) : 4;
+  for (const char* program : {"lost_update", "everything", "timed", "detached", "many_threads"}) {
+    for (uint64_t seed = 1; seed <= (GetParam() == Policy::Serial ? 1 : 2); ++seed) {
+      RunRequest some = request(program, GetParam(), seed);
+      if (std::string_view(program) == "many_threads") some.program.push_back("40");
+      RunOutcome first = must_run(some);
+      for (unsigned i = 1; i < repeats; ++i) {
+        RunOutcome other = must_run(some);
+        ASSERT_EQ(first.sentence(), other.sentence()) << program << " seed " << seed << " repeat " << i;
+        ASSERT_EQ(first.schedule.runs, other.schedule.runs) << program << " seed " << seed << " repeat " << i;
+      }
+    }
+  }
 }
+INSTANTIATE_TEST_SUITE_P(All, SameSeed, ::testing::Values(Policy::Serial, Policy::Random, Policy::Pct),
+                         [](const auto& info) { return std::string(word_of(info.param)); });
 
 TEST(Random, FindsTheLostUpdateAndSoDoesPct) {
   for (Policy policy : {Policy::Random, Policy::Pct}) {
