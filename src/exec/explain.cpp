@@ -21,6 +21,7 @@ std::string_view word_of_source(uint64_t source) {
     case CLEAVE_PINNED_RANDOM: return "random bytes";
     case CLEAVE_PINNED_THREAD_ID: return "a thread id";
     case CLEAVE_PINNED_CHOICE: return "a choice of the scheduler";
+    case CLEAVE_PINNED_INPUT: return "what came from outside";
     default: return "nothing";
   }
 }

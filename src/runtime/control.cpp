@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/control_outside.h"
 #include "runtime/message.h"
 #include "runtime/state.h"
 
@@ -72,6 +73,7 @@ void start_control() {
   control.file->holder = 0;
   control.holder.store(controlled);
   control.on = true;
+  pin_descriptors(controlled);
 }
 
 void control_module(const cleave_module* module) {

@@ -30,7 +30,10 @@ cleave_control_pinned* next_pinned(ControlThread* thread) {
 void log_pinned(ControlThread* thread, cleave_pinned source, const void* bytes, uint64_t size) {
   cleave_control_area& area = control.file->pinned;
   uint64_t whole = sizeof(cleave_control_pinned) + ((size + kPadding) & ~kPadding);
-  if (area.used + whole > area.capacity) return;
+  if (area.used + whole > area.capacity) {
+    control.file->end = CLEAVE_END_FULL;
+    return;
+  }
   char* place = entries<char>(area) + area.used;
   auto* entry = reinterpret_cast<cleave_control_pinned*>(place);
   entry->thread = thread->index;
@@ -124,11 +127,15 @@ void log_module(const cleave_module* module) {
 }
 
 void pin(ControlThread* thread, cleave_pinned source, void* bytes, uint64_t size) {
+  ensure_turn(thread);
   if (control.replaying) {
     cleave_control_pinned* entry = next_pinned(thread);
     if (entry == nullptr || entry->source != source || entry->bytes != size) {
-      // Behind the end of what was recorded (a run that was killed) there is nothing to give back.
-      if (entry == nullptr && control.replay_run + 1 >= count_of<cleave_control_run>(control.file->replay_runs)) return;
+      // Behind the end of what was recorded (a run that was killed) there is nothing to give back, and nobody to ask.
+      if (entry == nullptr && control.replay_run + 1 >= count_of<cleave_control_run>(control.file->replay_runs)) {
+        if (source != CLEAVE_PINNED_INPUT) return;
+        diverged(CLEAVE_DIVERGED_LONGER, thread, CLEAVE_POINT_call_out, nullptr);
+      }
       diverged(CLEAVE_DIVERGED_PINNED, thread, CLEAVE_POINT_none, nullptr,
                entry == nullptr ? source : source | static_cast<uint64_t>(entry->source) << 16);
     }

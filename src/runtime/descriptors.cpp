@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "runtime/control_outside.h"
 #include "runtime/file.h"
 #include "runtime/real.h"
 #include "runtime/state.h"
@@ -31,15 +32,18 @@ INTERPOSE int close(int descriptor) {
     errno = EBADF;
     return -1;
   }
+  forget_descriptor(descriptor);
   return REAL(close)(descriptor);
 }
 INTERPOSE int close_range(unsigned first, unsigned last, int flags) { return close_around(first, last, flags); }
 INTERPOSE void closefrom(int first) { close_around(first < 0 ? 0 : static_cast<unsigned>(first), ~0u, 0); }
 INTERPOSE int dup2(int from, int to) {
   if (is_ours(to)) move_trace_descriptor(to);
+  forget_descriptor(to);
   return REAL(dup2)(from, to);
 }
 INTERPOSE int dup3(int from, int to, int flags) {
   if (is_ours(to)) move_trace_descriptor(to);
+  forget_descriptor(to);
   return REAL(dup3)(from, to, flags);
 }

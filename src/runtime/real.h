@@ -23,6 +23,7 @@
 struct epoll_event;
 struct rusage;
 struct tms;
+struct iovec;
 struct pollfd;
 
 namespace cleave::runtime {
