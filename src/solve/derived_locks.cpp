@@ -26,6 +26,7 @@ class Recogniser {
     std::optional<uint32_t> mutex;
     std::vector<uint64_t> taken_values;
     for (uint32_t w : index_.writers(variable)) {
+      if (symbolic_.moving(id_of<EventIndex>(w)) != nullptr) return std::nullopt;
       std::optional<uint64_t> value = constant_written(w);
       if (!value) return std::nullopt;
       if (*value != free_value) taken_values.push_back(*value);

@@ -16,31 +16,13 @@ z3::solver plain_solver(z3::context& context, ArithmeticCore core = ArithmeticCo
   return z3::solver(context, z3::solver::simple());
 }
 
-bool synchronizes(EventKind kind) {
-  switch (kind) {
-    case EventKind::Acquire:
-    case EventKind::Release:
-    case EventKind::AcquireShared:
-    case EventKind::ReleaseShared:
-    case EventKind::Wait:
-    case EventKind::Wake:
-    case EventKind::Signal:
-    case EventKind::Broadcast:
-    case EventKind::Post:
-    case EventKind::Down: return true;
-    default: return false;
-  }
-}
-
 }  // namespace
 
-Encoding::Encoding(z3::context& context, SymbolicTrace& trace, const TraceIndex& index, const Slice& slice,
+Encoding::Encoding(z3::context& context, SymbolicTrace& trace, const TraceIndex& index, const Slice& slice, const Cone& cone,
                    const std::vector<std::vector<Section>>& derived, const FeasibilityQuery& query,
                    const FeasibilityOptions& options, Closing closing)
-    : context_(context), trace_(trace), index_(index), slice_(slice), derived_(derived), query_(query),
+    : context_(context), trace_(trace), index_(index), slice_(slice), cone_(cone), derived_(derived), query_(query),
       options_(options), closing_(closing), terms_(context, trace), solver_(plain_solver(context)), cut_(context.int_const("cut")) {
-  choose_events();
-  make_clocks();
   program_order();
   reads_and_conditions();
   locks();
@@ -49,107 +31,47 @@ Encoding::Encoding(z3::context& context, SymbolicTrace& trace, const TraceIndex&
   violation();
 }
 
-// Reads matter only if a condition, or the guard of the violation, depends on what they return; writes only if such a
-// read may see them. The closure of that is the cone of influence.
-void Encoding::choose_events() {
-  std::vector<uint32_t> open;
-  auto query_events = {raw(query_.first), raw(query_.remote), raw(query_.second)};
-  for (uint64_t e : query_events) keep(static_cast<uint32_t>(e));
-  for (size_t t = 0; t < index_.trace().threads().size(); ++t) {
-    auto mine = index_.thread_events(id_of<ThreadId>(t));
-    for (uint32_t p = 0; p < slice_.length(id_of<ThreadId>(t)); ++p) {
-      uint32_t e = mine[p];
-      if (synchronizes(event(e).kind)) keep(e);
-      for (uint32_t needed : index_.must_follow(e)) {
-        keep(e);
-        keep(needed);
-      }
-      ExpressionId condition = trace_.condition(id_of<EventIndex>(e));
-      if (condition == kNone<ExpressionId> || trace_.pool().is_constant(condition)) continue;
-      keep(e);
-      need_symbols(condition, &open);
-    }
-  }
-  auto keep_writers = [&](VariableId variable) {
-    for (uint32_t w : index_.writers(variable)) {
-      if (!slice_.contains(w)) continue;
-      keep(w);
-      ExpressionId stored = trace_.stored(id_of<EventIndex>(w));
-      if (stored != kNone<ExpressionId>) need_symbols(stored, &open);
-    }
-  };
-  for (const std::vector<Section>& sections : derived_) {
-    for (const Section& s : sections) {
-      if (slice_.contains(s.begin)) keep(s.begin);
-      if (s.end != kNowhere && slice_.contains(s.end)) keep(s.end);
-    }
-  }
-  keep_writers(event(static_cast<uint32_t>(raw(query_.first))).variable());
-  for (uint64_t e : query_events) {
-    ExpressionId stored = trace_.stored(id_of<EventIndex>(e));
-    if (stored != kNone<ExpressionId>) need_symbols(stored, &open);
-  }
-  std::map<uint32_t, bool> done;
-  while (!open.empty()) {
-    uint32_t read = open.back();
-    open.pop_back();
-    if (!slice_.contains(read)) continue;
-    keep(read);
-    if (is_access(event(read).kind) && done.emplace(event(read).object, true).second) {
-      keep_writers(event(read).variable());
-    }
-  }
-  for (const auto& [e, yes] : kept_flag_) kept_.push_back(e);
-}
-
-void Encoding::need_symbols(ExpressionId expression, std::vector<uint32_t>* open) {
-  for (SymbolId symbol : trace_.pool().symbols(expression)) {
-    if (!needed_symbols_.emplace(raw(symbol), true).second) continue;
-    open->push_back(static_cast<uint32_t>(raw(trace_.symbol(symbol).event)));
-  }
-}
-
-// Vector clocks of what holds in every interleaving. Trace order is one of them, so one sweep does.
-void Encoding::make_clocks() {
-  size_t threads = index_.trace().threads().size();
-  std::map<uint32_t, uint32_t> previous;
-  for (uint32_t e : kept_) {
-    std::vector<uint32_t> clock(threads, 0);
-    if (auto it = previous.find(raw(event(e).thread)); it != previous.end()) clock = clocks_.at(it->second);
-    for (uint32_t other : index_.must_follow(e)) {
-      auto it = clocks_.find(other);
-      if (it == clocks_.end()) continue;
-      for (size_t t = 0; t < threads; ++t) clock[t] = std::max(clock[t], it->second[t]);
-    }
-    clock[raw(event(e).thread)] = index_.position_in_thread(e) + 1;
-    clocks_.emplace(e, std::move(clock));
-    previous[raw(event(e).thread)] = e;
-  }
-}
-
-bool Encoding::must_before(uint32_t a, uint32_t b) const {
-  return a != b && clocks_.at(b)[raw(event(a).thread)] > index_.position_in_thread(a);
-}
-
 void Encoding::program_order() {
   std::map<uint32_t, uint32_t> previous;
-  for (uint32_t e : kept_) {
+  for (uint32_t e : cone_.events()) {
     std::string name = "o" + std::to_string(e);
     positions_.emplace(e, context_.int_const(name.c_str()));
     if (auto it = previous.find(raw(event(e).thread)); it != previous.end()) solver_.add(before(it->second, e));
     for (uint32_t other : index_.must_follow(e)) {
-      if (kept_flag_.contains(other)) solver_.add(before(other, e));
+      if (cone_.contains(other)) solver_.add(before(other, e));
     }
     previous[raw(event(e).thread)] = e;
   }
 }
 
+// What comes after the event that it could serve, or after the end of the story, helps nobody.
+bool Encoding::useful(uint32_t at, uint32_t server) const {
+  return !index_.must_before(at, server) && !index_.must_before(static_cast<uint32_t>(raw(query_.second)), server);
+}
+
+// Of the writers outside the slice the nearest on both sides: enough to know that there are some, and to grow by.
 std::vector<uint32_t> Encoding::outside_writers(uint32_t at, VariableId variable) const {
+  constexpr size_t kNearest = 8;
+  auto writers = index_.writers(variable);
+  auto middle = std::lower_bound(writers.begin(), writers.end(), at);
   std::vector<uint32_t> outside;
-  for (uint32_t w : index_.writers(variable)) {
-    if (!slice_.contains(w) && event(w).thread != event(at).thread) outside.push_back(w);
+  auto wanted = [&](uint32_t w) { return !slice_.contains(w) && useful(at, w); };
+  for (auto it = middle; it != writers.end() && outside.size() < kNearest; ++it) {
+    if (wanted(*it)) outside.push_back(*it);
+  }
+  for (auto it = middle; it != writers.begin() && outside.size() < 2 * kNearest;) {
+    if (wanted(*--it)) outside.push_back(*it);
   }
   return outside;
+}
+
+std::optional<z3::expr> Encoding::goes_to(uint32_t write, VariableId variable) {
+  const MovingStore* moving = trace_.moving(id_of<EventIndex>(write));
+  if (moving == nullptr) return std::nullopt;
+  for (const MovingStore::Place& place : moving->places) {
+    if (place.variable == variable) return terms_.term(moving->index) == context_.bv_val(place.index, 64);
+  }
+  return context_.bool_val(false);
 }
 
 // Φ_PI of one read: which write it sees, with everything else before that write or after the read.
@@ -157,15 +79,18 @@ std::optional<z3::expr> Encoding::last_value(uint32_t at, VariableId variable, c
   std::vector<uint32_t> candidates;
   bool initial_possible = true;
   for (uint32_t w : index_.writers(variable)) {
-    if (w == at || !slice_.contains(w) || must_before(at, w)) continue;
-    if (must_before(w, at)) initial_possible = false;
+    if (w == at || !slice_.contains(w) || index_.must_before(at, w)) continue;
+    if (index_.must_before(w, at) && !goes_to(w, variable)) initial_possible = false;
     candidates.push_back(w);
   }
   z3::expr_vector choices(context_);
   if (initial_possible) {
     z3::expr_vector all(context_);
     all.push_back(value == terms_.term(trace_.initial(variable, width)));
-    for (uint32_t w : candidates) all.push_back(before(at, w));
+    for (uint32_t w : candidates) {
+      auto hits = goes_to(w, variable);
+      all.push_back(hits ? before(at, w) || !*hits : before(at, w));
+    }
     choices.push_back(z3::mk_and(all));
   }
   for (uint32_t w : candidates) {
@@ -174,13 +99,15 @@ std::optional<z3::expr> Encoding::last_value(uint32_t at, VariableId variable, c
     z3::expr_vector all(context_);
     bool hidden = false;
     all.push_back(value == terms_.term(stored));
-    if (!must_before(w, at)) all.push_back(before(w, at));
+    if (!index_.must_before(w, at)) all.push_back(before(w, at));
+    if (auto hits = goes_to(w, variable)) all.push_back(*hits);
     for (uint32_t other : candidates) {
-      if (other == w || must_before(other, w)) continue;
-      if (must_before(w, other) && must_before(other, at)) hidden = true;
-      z3::expr after = must_before(other, at) ? context_.bool_val(false) : before(at, other);
-      z3::expr earlier = must_before(w, other) ? context_.bool_val(false) : before(other, w);
-      all.push_back(earlier || after);
+      if (other == w || index_.must_before(other, w)) continue;
+      auto other_hits = goes_to(other, variable);
+      if (index_.must_before(w, other) && index_.must_before(other, at) && !other_hits) hidden = true;
+      z3::expr after = index_.must_before(other, at) ? context_.bool_val(false) : before(at, other);
+      z3::expr earlier = index_.must_before(w, other) ? context_.bool_val(false) : before(other, w);
+      all.push_back(other_hits ? earlier || after || !*other_hits : earlier || after);
     }
     if (!hidden) choices.push_back(z3::mk_and(all));
   }
@@ -189,17 +116,19 @@ std::optional<z3::expr> Encoding::last_value(uint32_t at, VariableId variable, c
 }
 
 void Encoding::reads_and_conditions() {
-  for (uint32_t e : kept_) {
+  for (uint32_t e : cone_.events()) {
     EventIndex at = id_of<EventIndex>(e);
     ExpressionId condition = trace_.condition(at);
     if (condition != kNone<ExpressionId>) solver_.add(!happens(e) || terms_.term(condition));
     if (!reads(event(e).kind)) continue;
     SymbolId symbol = trace_.bound(at);
-    if (symbol == kNone<SymbolId> || !needed_symbols_.contains(raw(symbol))) continue;
-    std::vector<uint32_t> outside = outside_writers(e, event(e).variable());
-    if (closing_ == Closing::Open && !outside.empty()) {
-      free_.push_back({e, std::move(outside)});
-      continue;
+    if (symbol == kNone<SymbolId> || !cone_.needs(symbol)) continue;
+    if (closing_ == Closing::Open) {
+      std::vector<uint32_t> outside = outside_writers(e, event(e).variable());
+      if (!outside.empty()) {
+        free_.push_back({e, std::move(outside)});
+        continue;
+      }
     }
     auto served = last_value(e, event(e).variable(), terms_.symbol(symbol), trace_.symbol(symbol).width);
     if (served) solver_.add(!happens(e) || *served);
@@ -211,7 +140,7 @@ void Encoding::reads_and_conditions() {
 }
 
 void Encoding::locks() {
-  for (size_t lock = 0; lock < index_.trace().syncs().size(); ++lock) exclude(index_.sections(id_of<SyncId>(lock)));
+  for (const auto& [lock, sections] : cone_.sections()) exclude(sections);
   for (const std::vector<Section>& sections : derived_) exclude(sections);
 }
 
@@ -228,7 +157,7 @@ void Encoding::exclude(std::span<const Section> sections) {
     for (size_t j = i + 1; j < here.size(); ++j) {
       const Section &a = here[i], &b = here[j];
       if (a.thread == b.thread || (a.shared && b.shared)) continue;
-      if ((ended(a) && must_before(a.end, b.begin)) || (ended(b) && must_before(b.end, a.begin))) continue;
+      if ((ended(a) && index_.must_before(a.end, b.begin)) || (ended(b) && index_.must_before(b.end, a.begin))) continue;
       z3::expr_vector ways(context_);
       ways.push_back(!happens(a.begin));
       ways.push_back(!happens(b.begin));
@@ -242,7 +171,7 @@ void Encoding::exclude(std::span<const Section> sections) {
 // A wake needs a signal after its wait began; one signal wakes one waiter, a broadcast any number.
 void Encoding::condition_variables() {
   std::map<uint32_t, std::vector<z3::expr>> used;  // signal → matches
-  for (uint32_t e : kept_) {
+  for (uint32_t e : cone_.events()) {
     if (event(e).kind != EventKind::Wake) continue;
     auto wakers = index_.wakers(e);
     if (wakers.empty()) continue;  // it woke by itself in the run, so it may
@@ -251,7 +180,7 @@ void Encoding::condition_variables() {
     for (uint32_t s : wakers) {
       if (event(s).thread == event(e).thread) continue;
       if (!slice_.contains(s)) {
-        outside.push_back(s);
+        if (useful(e, s)) outside.push_back(s);
         continue;
       }
       z3::expr match = terms_.fresh("wake", 1);
@@ -278,7 +207,7 @@ void Encoding::condition_variables() {
 // A down takes an initial token or the token of a post before it; no token twice.
 void Encoding::semaphores() {
   std::map<uint64_t, std::vector<z3::expr>> used;  // post, or semaphore and number of an initial token
-  for (uint32_t e : kept_) {
+  for (uint32_t e : cone_.events()) {
     if (event(e).kind != EventKind::Down) continue;
     std::vector<uint32_t> outside;
     z3::expr_vector ways(context_);
@@ -293,7 +222,7 @@ void Encoding::semaphores() {
     }
     for (uint32_t p : index_.posts(event(e).sync())) {
       if (!slice_.contains(p)) {
-        if (event(p).thread != event(e).thread) outside.push_back(p);
+        if (useful(e, p)) outside.push_back(p);
         continue;
       }
       z3::expr placed = before(p, e);
@@ -327,6 +256,9 @@ void Encoding::violation() {
   auto first = static_cast<uint32_t>(raw(query_.first)), remote = static_cast<uint32_t>(raw(query_.remote)),
        second = static_cast<uint32_t>(raw(query_.second));
   solver_.add(before(first, remote) && before(remote, second) && happens(second));
+  for (uint32_t e : {first, remote, second}) {
+    if (auto here = goes_to(e, event(e).variable())) solver_.add(*here);
+  }
   if (options_.same_value_is_violation) return;
   std::string_view letters = word_of(query_.pattern);
   if (letters.size() != 3) return;
@@ -367,21 +299,14 @@ std::vector<EventIndex> Encoding::order(const z3::model& model) const {
   auto value = [&](const z3::expr& e) { return model.eval(e, true).get_numeral_int64(); };
   int64_t cut = value(cut_);
   std::vector<std::pair<int64_t, uint32_t>> placed;
-  for (uint32_t e : kept_) {
+  for (uint32_t e : cone_.events()) {
     int64_t position = value(positions_.at(e));
     if (position < cut) placed.emplace_back(position, e);
   }
   std::sort(placed.begin(), placed.end());
-  // Events that were not encoded go with the next one of their thread.
-  std::vector<uint32_t> done(index_.trace().threads().size(), 0);
-  std::vector<EventIndex> order;
-  for (const auto& [position, e] : placed) {
-    auto mine = index_.thread_events(event(e).thread);
-    for (uint32_t& at = done[raw(event(e).thread)]; at <= index_.position_in_thread(e); ++at) {
-      order.push_back(id_of<EventIndex>(mine[at]));
-    }
-  }
-  return order;
+  std::vector<uint32_t> order;
+  for (const auto& [position, e] : placed) order.push_back(e);
+  return cone_.complete(index_, order);
 }
 
 std::map<std::string, uint64_t> Encoding::inputs(const z3::model& model) {
@@ -389,7 +314,7 @@ std::map<std::string, uint64_t> Encoding::inputs(const z3::model& model) {
   for (size_t s = 0; s < trace_.symbols().size(); ++s) {
     const SymbolInfo& symbol = trace_.symbols()[s];
     if (!symbol.input) continue;
-    if (!needed_symbols_.contains(static_cast<uint32_t>(s))) {
+    if (!cone_.needs(id_of<SymbolId>(s))) {
       values[symbol.name] = symbol.recorded;
       continue;
     }
@@ -414,8 +339,10 @@ std::vector<uint32_t> Encoding::missing(const z3::model& model) {
     wanted.insert(wanted.end(), free.outside.begin(), free.outside.end());
   }
   if (wanted.empty()) {  // the guard's ghost reads may be what is unserved
-    for (uint32_t w : index_.writers(event(static_cast<uint32_t>(raw(query_.remote))).variable())) {
-      if (!slice_.contains(w)) wanted.push_back(w);
+    for (EventIndex e : {query_.first, query_.remote}) {
+      auto at = static_cast<uint32_t>(raw(e));
+      std::vector<uint32_t> outside = outside_writers(at, event(at).variable());
+      wanted.insert(wanted.end(), outside.begin(), outside.end());
     }
   }
   std::sort(wanted.begin(), wanted.end());

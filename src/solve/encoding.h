@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "solve/feasibility.h"
+#include "solve/cone.h"
 #include "solve/slice.h"
 #include "solve/z3_terms.h"
 
@@ -20,7 +21,7 @@ enum class Closing : uint8_t {
 
 class Encoding {
  public:
-  Encoding(z3::context& context, SymbolicTrace& trace, const TraceIndex& index, const Slice& slice,
+  Encoding(z3::context& context, SymbolicTrace& trace, const TraceIndex& index, const Slice& slice, const Cone& cone,
            const std::vector<std::vector<Section>>& derived, const FeasibilityQuery& query,
            const FeasibilityOptions& options, Closing closing);
 
@@ -40,10 +41,6 @@ class Encoding {
     std::vector<uint32_t> outside;
   };
 
-  void choose_events();
-  void need_symbols(ExpressionId expression, std::vector<uint32_t>* open);
-  void keep(uint32_t event) { kept_flag_[event] = true; }
-  void make_clocks();
   void program_order();
   void reads_and_conditions();
   void locks();
@@ -52,12 +49,14 @@ class Encoding {
   void semaphores();
   void violation();
 
-  bool must_before(uint32_t a, uint32_t b) const;
+  bool useful(uint32_t at, uint32_t server) const;
   z3::expr position(uint32_t event) const { return positions_.at(event); }
   z3::expr before(uint32_t a, uint32_t b) { return position(a) < position(b); }
   z3::expr happens(uint32_t event) { return position(event) < cut_; }
   // `value` is what the variable holds just before `event`.
   std::optional<z3::expr> last_value(uint32_t event, VariableId variable, const z3::expr& value, uint8_t width);
+  // A store that moves: whether it goes to the variable. Nothing for one that always does.
+  std::optional<z3::expr> goes_to(uint32_t write, VariableId variable);
   z3::expr value_before(uint32_t event, VariableId variable, uint8_t width);
   std::vector<uint32_t> outside_writers(uint32_t event, VariableId variable) const;
   const Event& event(uint32_t i) const { return index_.trace().events()[i]; }
@@ -66,6 +65,7 @@ class Encoding {
   SymbolicTrace& trace_;
   const TraceIndex& index_;
   const Slice& slice_;
+  const Cone& cone_;
   const std::vector<std::vector<Section>>& derived_;  // locks made by hand
   const FeasibilityQuery& query_;
   const FeasibilityOptions& options_;
@@ -73,11 +73,7 @@ class Encoding {
   Z3Terms terms_;
   z3::solver solver_;
   z3::expr cut_;
-  std::map<uint32_t, bool> kept_flag_;
-  std::vector<uint32_t> kept_;                        // in trace order
   std::map<uint32_t, z3::expr> positions_;
-  std::map<uint32_t, std::vector<uint32_t>> clocks_;  // kept event → how far it is behind each thread
-  std::map<uint32_t, bool> needed_symbols_;
   std::vector<Free> free_;
 };
 

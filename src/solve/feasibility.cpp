@@ -4,14 +4,17 @@
 
 #include <algorithm>
 
+#include "solve/cone.h"
 #include "solve/derived_locks.h"
 #include "solve/encoding.h"
+#include "solve/explore.h"
 #include "solve/slice.h"
 #include "solve/trace_index.h"
 
 namespace cleave {
 namespace {
 
+constexpr uint32_t kLargestWhole = 4'000;  // events of a slice that is explored whole
 constexpr size_t kWritersPriced = 32;  // how many possible growths are compared before the cheapest is taken
 
 // The outside event that brings the fewest others into the slice.
@@ -31,13 +34,14 @@ uint32_t cheapest(const Slice& slice, const std::vector<uint32_t>& outside) {
 
 class FeasibilityChecker::Impl {
  public:
-  Impl(SymbolicTrace& trace, FeasibilityOptions options) : trace_(trace), options_(options), index_(trace.trace()) {
+  Impl(SymbolicTrace& trace, FeasibilityOptions options) : trace_(trace), options_(options), index_(trace) {
     if (options_.derive_locks) derived_ = derived_locks(trace, index_);
     for (const std::vector<Section>& sections : derived_) index_.note_releases(sections);
   }
 
   Feasibility decide(const FeasibilityQuery& query) {
     Feasibility result;
+    explored_whole_ = 0;
     try {
       run(query, &result);
     } catch (const z3::exception& error) {
@@ -48,42 +52,111 @@ class FeasibilityChecker::Impl {
   }
 
  private:
+  // A whole cone in that many states at most: when a query has shown itself hard, when nothing else decides, and at once
+  // when the query before was decided like that.
+  static constexpr uint64_t kGlance = 2'000, kLook = 50'000;
+  static constexpr uint32_t kHard = 2;  // growths
+  // What a solver gets before states are counted instead.
+  static constexpr uint64_t kFirstEffort = 1'000'000;
+
   void run(const FeasibilityQuery& query, Feasibility* result) {
+    if (whole_decides_ && explore_whole(query, kLook, result)) return;
+    whole_decides_ = false;
     Slice slice(index_);
     slice.add(static_cast<uint32_t>(raw(query.remote)));
     slice.add(static_cast<uint32_t>(raw(query.second)));
     for (uint32_t growth = 0; growth <= options_.growths; ++growth) {
       result->slice_events = slice.events();
       if (result->slice_events > options_.largest_slice) return unknown(result, "the slice is too large");
+      Cone cone(trace_, index_, slice, derived_, query);
+      Exploration::Outcome here = glance(query, cone, result);
+      if (here == Exploration::Outcome::Found) return;
+      if (growth == kHard && explore_whole(query, kLook, result)) return;
+      if (options_.effort == 0) break;
+
       z3::context context;
-      Encoding open(context, trace_, index_, slice, derived_, query, options_, Closing::Open);
-      ++result->questions;
-      z3::check_result outer = open.check(options_.effort);
-      if (outer == z3::unsat) {
-        result->answer = Answer::Infeasible;
-        return;
-      }
-      if (outer == z3::unknown) return unknown(result, "effort: " + open.reason());
+      Encoding open(context, trace_, index_, slice, cone, derived_, query, options_, Closing::Open);
+      z3::check_result outer = ask(open, query, result);
+      if (outer == z3::unsat) result->answer = Answer::Infeasible;
+      if (outer != z3::sat) return;
       std::vector<uint32_t> missing = open.missing(open.model());
 
-      Encoding closed(context, trace_, index_, slice, derived_, query, options_, Closing::Closed);
-      ++result->questions;
-      z3::check_result inner = closed.check(options_.effort);
-      if (inner == z3::sat) {
-        z3::model model = closed.model();
-        result->answer = Answer::Feasible;
-        result->order = closed.order(model);
-        result->inputs = closed.inputs(model);
-        return;
+      z3::check_result inner = z3::unsat;
+      if (here != Exploration::Outcome::Exhausted) {
+        Encoding closed(context, trace_, index_, slice, cone, derived_, query, options_, Closing::Closed);
+        inner = ask(closed, query, result);
+        if (inner == z3::unknown && (missing.empty() || decided(*result))) return;
+        if (inner == z3::sat) return feasible(closed, result);
       }
       if (missing.empty()) {
-        if (inner == z3::unknown) return unknown(result, "effort: " + closed.reason());
         result->answer = Answer::Infeasible;  // nothing outside could help: the closed answer is the answer
         return;
       }
       slice.add(cheapest(slice, missing));
     }
-    unknown(result, "the slice had to grow too often");
+    if (explore_whole(query, options_.states, result)) return;
+    unknown(result, options_.effort == 0 ? "too many states" : "the slice had to grow too often");
+  }
+
+  Exploration::Outcome glance(const FeasibilityQuery& query, const Cone& cone, Feasibility* result) {
+    Exploration got = explore(trace_, index_, cone, query, options_, std::min(options_.states, kGlance));
+    result->states += got.states;
+    if (got.outcome == Exploration::Outcome::Found) feasible(cone, got, result);
+    return got.outcome;
+  }
+
+  // The solver with little effort, then states, then the solver with all it may have. Unknown: the result says why, or
+  // states have decided it.
+  z3::check_result ask(Encoding& encoding, const FeasibilityQuery& query, Feasibility* result) {
+    ++result->questions;
+    z3::check_result got = encoding.check(std::min(options_.effort, kFirstEffort));
+    if (got != z3::unknown || explore_whole(query, options_.states, result)) return got;
+    if (options_.effort > kFirstEffort) got = encoding.check(options_.effort);
+    if (got == z3::unknown) unknown(result, "effort: " + encoding.reason());
+    return got;
+  }
+
+  // Decides the query on all that can influence it, if that takes no more than so many states.
+  bool explore_whole(const FeasibilityQuery& query, uint64_t states, Feasibility* result) {
+    states = std::min(states, options_.states);
+    if (states <= explored_whole_) return false;
+    explored_whole_ = states;
+    Slice slice(index_);
+    slice.add(static_cast<uint32_t>(raw(query.remote)));
+    slice.add(static_cast<uint32_t>(raw(query.second)));
+    for (;;) {
+      if (slice.events() > kLargestWhole) return false;
+      Cone cone(trace_, index_, slice, derived_, query);
+      std::vector<uint32_t> outside = cone.outside();
+      for (uint32_t event : outside) slice.add(event);
+      if (!outside.empty()) continue;
+      Exploration got = explore(trace_, index_, cone, query, options_, states);
+      result->states += got.states;
+      result->slice_events = slice.events();
+      if (got.outcome == Exploration::Outcome::GaveUp) return false;
+      if (got.outcome == Exploration::Outcome::Found) {
+        feasible(cone, got, result);
+      } else {
+        result->answer = Answer::Infeasible;
+      }
+      whole_decides_ = true;
+      return true;
+    }
+  }
+
+  static bool decided(const Feasibility& result) { return result.answer != Answer::Unknown; }
+  void feasible(const Cone& cone, const Exploration& got, Feasibility* result) {
+    result->answer = Answer::Feasible;
+    result->order = cone.complete(index_, got.order);
+    for (const SymbolInfo& symbol : trace_.symbols()) {
+      if (symbol.input) result->inputs[symbol.name] = symbol.recorded;
+    }
+  }
+  static void feasible(Encoding& closed, Feasibility* result) {
+    z3::model model = closed.model();
+    result->answer = Answer::Feasible;
+    result->order = closed.order(model);
+    result->inputs = closed.inputs(model);
   }
 
   static void unknown(Feasibility* result, std::string why) {
@@ -95,6 +168,8 @@ class FeasibilityChecker::Impl {
   FeasibilityOptions options_;
   TraceIndex index_;
   std::vector<std::vector<Section>> derived_;
+  bool whole_decides_ = false;     // the query before was decided on its whole cone, by states
+  uint64_t explored_whole_ = 0;    // of this query: with how many states at most
 };
 
 FeasibilityChecker::FeasibilityChecker(SymbolicTrace& trace, FeasibilityOptions options)

@@ -29,7 +29,8 @@ struct FeasibilityQuery {
 enum class Answer : uint8_t { Feasible, Infeasible, Unknown };
 
 struct FeasibilityOptions {
-  uint64_t effort = 20'000'000;      // solver resources per question: deterministic, about 10 seconds at most
+  uint64_t effort = 20'000'000;      // solver resources per question: deterministic, about 10 seconds at most; 0: states alone
+  uint64_t states = 1'000'000;       // that may be looked at per question (explore.h); 0: the solver alone
   uint32_t largest_slice = 20'000;   // events
   uint32_t growths = 64;
   bool same_value_is_violation = false;  // true: conflicts only, without guarded independence (definition 2)
@@ -43,6 +44,7 @@ struct Feasibility {
   std::vector<EventIndex> order;             // of Feasible: the interleaving up to the second access
   std::map<std::string, uint64_t> inputs;    // of Feasible: values of the inputs before the cut
   uint32_t slice_events = 0, questions = 0;
+  uint64_t states = 0;
 };
 
 class FeasibilityChecker {

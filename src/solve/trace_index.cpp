@@ -15,25 +15,31 @@ const std::vector<uint32_t> kEmpty;
 
 }  // namespace
 
-TraceIndex::TraceIndex(const Trace& trace)
-    : trace_(trace),
-      thread_events_(trace.threads().size()),
-      writers_(trace.variables().size()),
-      posts_(trace.syncs().size()),
-      signals_(trace.syncs().size()),
-      sections_(trace.syncs().size()),
-      position_in_thread_(trace.size()),
-      release_needed_(trace.size()) {
-  for (uint32_t i = 0; i < trace.size(); ++i) {
-    const Event& event = trace.events()[i];
+TraceIndex::TraceIndex(const SymbolicTrace& symbolic)
+    : trace_(symbolic.trace()),
+      thread_events_(trace_.threads().size()),
+      writers_(trace_.variables().size()),
+      posts_(trace_.syncs().size()),
+      signals_(trace_.syncs().size()),
+      sections_(trace_.syncs().size()),
+      position_in_thread_(trace_.size()),
+      release_needed_(trace_.size()) {
+  for (uint32_t i = 0; i < trace_.size(); ++i) {
+    const Event& event = trace_.events()[i];
     position_in_thread_[i] = static_cast<uint32_t>(thread_events_[raw(event.thread)].size());
     thread_events_[raw(event.thread)].push_back(i);
-    if (writes(event.kind)) writers_[event.object].push_back(i);
+    const MovingStore* moving = symbolic.moving(id_of<EventIndex>(i));
+    if (moving != nullptr) {
+      for (const MovingStore::Place& place : moving->places) writers_[raw(place.variable)].push_back(i);
+    } else if (writes(event.kind)) {
+      writers_[event.object].push_back(i);
+    }
     if (event.kind == EventKind::Post) posts_[event.object].push_back(i);
     if (event.kind == EventKind::Signal || event.kind == EventKind::Broadcast) signals_[event.object].push_back(i);
   }
   index_locks();
   index_order();
+  index_clocks();
 }
 
 void TraceIndex::index_locks() {
@@ -126,6 +132,56 @@ void TraceIndex::index_order() {
       default: break;
     }
   }
+}
+
+uint32_t TraceIndex::lock_from(uint32_t event) const {
+  const Event& e = trace_.events()[event];
+  switch (e.kind) {
+    case EventKind::Acquire:
+    case EventKind::AcquireShared: return e.object;
+    case EventKind::Wake: return e.object2;
+    default: return UINT32_MAX;
+  }
+}
+
+const Section* TraceIndex::section_from(uint32_t event) const {
+  uint32_t lock = lock_from(event);
+  if (lock == UINT32_MAX) return nullptr;
+  const std::vector<Section>& sections = sections_[lock];
+  auto it = std::lower_bound(sections.begin(), sections.end(), event, [](const Section& s, uint32_t at) { return s.begin < at; });
+  return it != sections.end() && it->begin == event ? &*it : nullptr;
+}
+
+// Clocks change only where an event waits for another thread's: one is kept for each of those.
+void TraceIndex::index_clocks() {
+  clocks_.resize(trace_.threads().size());
+  for (const auto& [event, others] : must_follow_) {  // in trace order, which is one of the interleavings
+    uint32_t thread = raw(trace_.events()[event].thread);
+    std::vector<uint32_t> clock(trace_.threads().size(), 0);
+    if (const std::vector<uint32_t>* before = clock_at(event)) clock = *before;
+    for (uint32_t other : others) {
+      if (const std::vector<uint32_t>* theirs = clock_at(other)) {
+        for (size_t t = 0; t < clock.size(); ++t) clock[t] = std::max(clock[t], (*theirs)[t]);
+      }
+      uint32_t& own = clock[raw(trace_.events()[other].thread)];
+      own = std::max(own, position_in_thread_[other] + 1);
+    }
+    clocks_[thread].push_back({position_in_thread_[event], std::move(clock)});
+  }
+}
+
+const std::vector<uint32_t>* TraceIndex::clock_at(uint32_t event) const {
+  const auto& clocks = clocks_[raw(trace_.events()[event].thread)];
+  auto it = std::upper_bound(clocks.begin(), clocks.end(), position_in_thread_[event],
+                             [](uint32_t position, const Clock& clock) { return position < clock.position; });
+  return it == clocks.begin() ? nullptr : &std::prev(it)->behind;
+}
+
+bool TraceIndex::must_before(uint32_t a, uint32_t b) const {
+  ThreadId thread = trace_.events()[a].thread;
+  if (thread == trace_.events()[b].thread) return position_in_thread_[a] < position_in_thread_[b];
+  const std::vector<uint32_t>* clock = clock_at(b);
+  return clock != nullptr && (*clock)[raw(thread)] > position_in_thread_[a];
 }
 
 std::span<const uint32_t> TraceIndex::must_follow(uint32_t event) const {

@@ -1,9 +1,11 @@
 // What slices and encodings ask of a trace: events per thread, critical sections, writers per variable, who needs whom.
 #pragma once
 
+#include <map>
+#include <span>
 #include <vector>
 
-#include "trace/trace.h"
+#include "symbolic/symbolic_trace.h"
 
 namespace cleave {
 
@@ -18,17 +20,22 @@ struct Section {
 
 class TraceIndex {
  public:
-  explicit TraceIndex(const Trace& trace);
+  explicit TraceIndex(const SymbolicTrace& symbolic);
 
   const Trace& trace() const { return trace_; }
   std::span<const uint32_t> thread_events(ThreadId thread) const { return thread_events_[raw(thread)]; }
   uint32_t position_in_thread(uint32_t event) const { return position_in_thread_[event]; }
-  // Writes and updates of a variable, in trace order.
+  // Writes and updates that may go to a variable, in trace order: those that went there, and stores that move.
   std::span<const uint32_t> writers(VariableId variable) const { return writers_[raw(variable)]; }
   std::span<const Section> sections(SyncId lock) const { return sections_[raw(lock)]; }
+  // The section that an acquire or wake opens, and its lock; null for other events. O(log sections of the lock).
+  const Section* section_from(uint32_t event) const;
+  uint32_t lock_from(uint32_t event) const;
   // Events that come before `event` in every interleaving, other than its thread's previous one: the fork of its
   // thread, the last event of a joined thread, the arrivals of a barrier's generation, the end of a once routine.
   std::span<const uint32_t> must_follow(uint32_t event) const;
+  // Whether a comes before b in every interleaving, by program order and must_follow. O(log events that wait for others).
+  bool must_before(uint32_t a, uint32_t b) const;
   // Signals and broadcasts that may wake this Wake; empty when it woke by itself.
   std::span<const uint32_t> wakers(uint32_t wake) const;
   // The Wait before a Wake.
@@ -45,12 +52,19 @@ class TraceIndex {
  private:
   void index_locks();
   void index_order();
+  void index_clocks();
+  const std::vector<uint32_t>* clock_at(uint32_t event) const;
   const Trace& trace_;
   std::vector<std::vector<uint32_t>> thread_events_, writers_, posts_, signals_;
   std::vector<std::vector<Section>> sections_;
   std::vector<uint32_t> position_in_thread_, release_needed_;
   std::map<uint32_t, std::vector<uint32_t>> must_follow_, wakers_;
   std::map<uint32_t, uint32_t> wait_of_;
+  struct Clock {
+    uint32_t position;              // of an event with must_follow, in its thread
+    std::vector<uint32_t> behind;   // by thread: so many of its events come before
+  };
+  std::vector<std::vector<Clock>> clocks_;  // by thread
 };
 
 }  // namespace cleave

@@ -46,7 +46,7 @@ Lane PrivateMemory::load(uint64_t address, uint32_t bytes, uint8_t width) {
     }
   }
   if (width < bytes * 8) result = pool_.make(Op::Extract, width, result);
-  return {result, truncate(concrete, width), width, invented};
+  return {.expression = result, .concrete = truncate(concrete, width), .width = width, .invented = invented};
 }
 
 void PrivateMemory::copy(uint64_t to, uint64_t from, uint64_t bytes) {

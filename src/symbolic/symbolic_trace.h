@@ -2,6 +2,7 @@
 // Made from a text trace's `-> name`, `= expr` and `assume` here; from a recorded run by walking its bitcode.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,17 @@ struct SymbolInfo {
   uint8_t width = kInteger;
   uint64_t recorded = 0;   // its value in the recorded run
   bool input = false;
+};
+
+// A store to an element of an array whose index depends on symbols (the paper's a[i]): the index says where it goes. The
+// event's condition keeps it within the array.
+struct MovingStore {
+  struct Place {
+    VariableId variable;
+    uint64_t index;      // value of `index` with which it goes there
+  };
+  ExpressionId index;    // 64 bits
+  std::vector<Place> places;  // elements that the trace has accesses of; the one that was recorded is among them
 };
 
 // Per event, by position in the trace. The trace must outlive it.
@@ -44,6 +56,13 @@ class SymbolicTrace {
   SymbolId bind(EventIndex event, std::string name, uint8_t width, uint64_t recorded, bool input = false);
   void store(EventIndex event, ExpressionId value) { stored_[raw(event)] = value; }
   void assume(EventIndex event, ExpressionId condition) { condition_[raw(event)] = condition; }
+  void move(EventIndex event, MovingStore store) { moving_[raw(event)] = std::move(store); }
+  // Null for a store that goes where it went.
+  const MovingStore* moving(EventIndex event) const {
+    auto it = moving_.find(raw(event));
+    return it == moving_.end() ? nullptr : &it->second;
+  }
+  const std::map<uint64_t, MovingStore>& moving() const { return moving_; }  // by event
 
  private:
   const Trace* trace_;
@@ -51,6 +70,7 @@ class SymbolicTrace {
   std::vector<SymbolInfo> symbols_;
   std::vector<SymbolId> bound_;
   std::vector<ExpressionId> stored_, condition_;
+  std::map<uint64_t, MovingStore> moving_;
 };
 
 // From the annotations of a text trace. A trace without any annotation says nothing of how values flow: then every

@@ -50,6 +50,22 @@ void pin_the_rest(WalkContext& context) {
   }
 }
 
+void walk_threads(WalkContext& context) {
+  const Trace& trace = context.recorded.trace;
+  context.events.resize(trace.threads().size());
+  for (uint32_t i = 0; i < trace.size(); ++i) context.events[raw(trace.events()[i].thread)].push_back(i);
+  for (size_t v = 0; v < trace.variables().size(); ++v) {
+    auto [it, fresh] = context.by_address.emplace(trace.variables()[v].address, id_of<VariableId>(v));
+    if (!fresh) it->second = kNone<VariableId>;
+  }
+  for (size_t t = 0; t < trace.threads().size(); ++t) {
+    size_t lane = context.recorded.lane_of_thread[t];
+    if (lane == SIZE_MAX) continue;
+    ++context.report.threads;
+    Walker(context, id_of<ThreadId>(t), lane).run();
+  }
+}
+
 }  // namespace
 
 Result<SymbolicTrace> walk_recorded_paths(const RecordedTrace& recorded, const std::string& program, WalkReport* report) {
@@ -57,21 +73,25 @@ Result<SymbolicTrace> walk_recorded_paths(const RecordedTrace& recorded, const s
   Result<Program> opened = Program::open(program);
   if (!opened.ok()) return opened.error();
   Bitcode bitcode(std::move(opened).value());
-  SymbolicTrace symbolic(recorded.trace);
-  WalkContext context{recorded, bitcode, symbolic, *report, shared_variables(recorded.trace), {}, {}};
-  context.events.resize(recorded.trace.threads().size());
-  for (uint32_t i = 0; i < recorded.trace.size(); ++i) {
-    context.events[raw(recorded.trace.events()[i].thread)].push_back(i);
+  std::vector<bool> shared = shared_variables(recorded.trace);
+  // What a store may move over has to be looked at as shared memory, and that is known only after the walk: again then.
+  constexpr int kMostWalks = 4;
+  for (int walk = 1;; ++walk) {
+    *report = {};
+    SymbolicTrace symbolic(recorded.trace);
+    WalkContext context{.recorded = recorded, .bitcode = bitcode, .symbolic = symbolic, .report = *report, .shared = shared,
+                        .events = {}, .not_modelled = {}, .by_address = {}, .stores_move = walk < kMostWalks, .moved_over = {}};
+    walk_threads(context);
+    bool grown = false;
+    for (uint32_t variable : context.moved_over) {
+      grown = grown || !shared[variable];
+      shared[variable] = true;
+    }
+    if (grown) continue;
+    pin_the_rest(context);
+    for (const std::string& what : context.not_modelled) report->remarks.push_back("not modelled: " + what);
+    return symbolic;
   }
-  for (size_t t = 0; t < recorded.trace.threads().size(); ++t) {
-    size_t lane = recorded.lane_of_thread[t];
-    if (lane == SIZE_MAX) continue;
-    ++report->threads;
-    Walker(context, id_of<ThreadId>(t), lane).run();
-  }
-  pin_the_rest(context);
-  for (const std::string& what : context.not_modelled) report->remarks.push_back("not modelled: " + what);
-  return symbolic;
 }
 
 }  // namespace cleave

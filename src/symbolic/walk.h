@@ -21,6 +21,7 @@ struct WalkReport {
   uint64_t branches = 0, branches_symbolic = 0;
   uint64_t shared_reads = 0, shared_writes = 0, shared_writes_symbolic = 0;
   uint64_t values_compared = 0, mismatches = 0;        // computed stores and branch outcomes against the recorded ones
+  uint64_t stores_moving = 0;                          // to an array's element, with an index that depends on symbols
   uint64_t concretized = 0;                            // values that took what was recorded
   std::vector<std::string> remarks;                    // one sentence per kind of thing not modelled, or lost thread
 };

@@ -8,6 +8,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,6 +29,9 @@ struct WalkContext {
   std::vector<bool> shared;                       // by variable
   std::vector<std::vector<uint32_t>> events;      // by thread, in order
   std::set<std::string> not_modelled;
+  std::map<uint64_t, VariableId> by_address;      // of variables; kNone where memory was used again
+  bool stores_move = true;                        // false: every index keeps its value
+  std::set<uint32_t> moved_over;                  // variables that a moving store may go to
 };
 
 class Walker {
@@ -77,7 +81,6 @@ class Walker {
   Lane floating(unsigned opcode, const Lane& a, const Lane& b);
   Lane compare(llvm::CmpInst& cmp, const Lane& a, const Lane& b);
   Lane cast_lane(llvm::CastInst& cast, const Lane& a, uint8_t to);
-  Lane element_address(llvm::GetElementPtrInst& gep);
   bool intrinsic(llvm::IntrinsicInst& call);
   Lane make(Op op, uint8_t width, const Lane& a, const Lane& b);
   Lane choose(const Lane& condition, const Lane& a, const Lane& b);
@@ -103,6 +106,21 @@ class Walker {
   uint64_t invent(uint64_t bytes);
   bool constant_load(uint64_t address, llvm::Type* type, Lanes* lanes);
 
+  // walker_elements.cpp
+  struct Element {  // of an array, chosen by an index that depends on symbols
+    Lane index;     // 64 bits
+    uint64_t count, stride;  // count 0: the type does not say
+  };
+  struct Range {
+    uint64_t first = 0, count = 0;  // indexes
+    std::vector<MovingStore::Place> places;
+  };
+  Lane widened(const Lane& index);
+  Lane element_address(llvm::GetElementPtrInst& gep);
+  void pin_address(const Lane& pointer, uint64_t address);
+  void place_store(const Lane& pointer, uint64_t address, uint32_t bytes, const std::vector<uint32_t>& events);
+  std::optional<Range> range_of(const Element& element, uint64_t address, uint32_t bytes);
+
   Frame& top() { return frames_.back(); }
   const llvm::DataLayout& layout() { return top().function->getParent()->getDataLayout(); }
   ExpressionPool& pool() { return context_.symbolic.pool(); }
@@ -116,6 +134,7 @@ class Walker {
   std::vector<uint64_t> recorded_values_;             // of symbols
   std::map<const llvm::GlobalVariable*, uint64_t> constants_;  // invented addresses of constant data
   std::map<uint64_t, const llvm::GlobalVariable*> constants_by_address_;
+  std::vector<Element> elements_{1};                  // of lanes that are such addresses; 0 is none
   uint64_t next_invented_;
   size_t progress_ = 0;                               // events of the thread passed so far
   bool lost_ = false, done_ = false;

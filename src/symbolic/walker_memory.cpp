@@ -70,7 +70,10 @@ void Walker::join(Type* type, const Lanes& lanes, uint64_t base) {
     for (const Lane& lane : lanes) pin(lane);
     return memory_.forget(base, layout().getTypeStoreSize(type).getFixedValue());
   }
-  for (size_t i = 0; i < places.size(); ++i) memory_.store(base + places[i].offset, lanes[i], places[i].bytes);
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (!lanes[i].known()) pin(lanes[i]);
+    memory_.store(base + places[i].offset, lanes[i], places[i].bytes);
+  }
 }
 
 std::vector<uint32_t> Walker::events_of(const ScriptSlot& slot) {
@@ -83,7 +86,10 @@ Lane Walker::checked(Lane lane, uint64_t recorded, uint32_t bytes) {
   auto width = static_cast<uint8_t>(bytes * 8);
   recorded = truncate(recorded, width);
   if (!lane.known() || lane.invented) {
-    if (!lane.known()) ++context_.report.concretized;
+    if (!lane.known()) {
+      ++context_.report.concretized;
+      pin(lane);
+    }
     return known(recorded, width);
   }
   if (lane.width < width) {
@@ -172,11 +178,7 @@ void Walker::load(LoadInst& load) {
     if (first) {
       base = slot->address;
       segment = slot->record;
-      if (pointer.known() && !pointer.invented) {
-        ++context_.report.values_compared;
-        if (pointer.concrete != base) mismatch(pointer.concrete, base);
-      }
-      pin(pointer);
+      pin_address(pointer, base);
     } else if (slot->record != segment || slot->address < base || slot->address >= base + bytes) {
       break;  // padding was not recorded
     }
@@ -213,11 +215,11 @@ void Walker::store(StoreInst& store) {
     if (done == 0) {
       base = slot->address;
       record = slot->record;
-      if (pointer.known() && !pointer.invented) {
-        ++context_.report.values_compared;
-        if (pointer.concrete != base) mismatch(pointer.concrete, base);
+      if (slot->plan().width == bytes) {
+        place_store(pointer, base, slot->plan().width, events_of(*slot));
+      } else {
+        pin_address(pointer, base);
       }
-      pin(pointer);
     }
     uint32_t width = slot->plan().width;
     Lane lane = memory_.load(scratch + (slot->address - base), width, static_cast<uint8_t>(width * 8));
@@ -271,6 +273,12 @@ void Walker::atomic(Instruction& instruction) {
     if (lane.width > wanted) lane = {pool().make(Op::Extract, wanted, lane.expression), truncate(lane.concrete, wanted), wanted};
     return lane;
   };
+  Lane pointer = scalar(instruction.getOperand(isa<StoreInst>(instruction) ? 1 : 0));
+  if (isa<StoreInst>(instruction)) {
+    place_store(pointer, address, bytes, events);
+  } else {
+    pin_address(pointer, address);
+  }
   if (auto* load = dyn_cast<LoadInst>(&instruction)) {
     top().values[load] = {narrow(read_events(events, old_value, bytes, address), load->getType())};
   } else if (auto* store = dyn_cast<StoreInst>(&instruction)) {
@@ -325,6 +333,8 @@ void Walker::range_outside(const ScriptSlot& slot) {
 
 void Walker::copy(AnyMemTransferInst& transfer) {
   Lane from = scalar(transfer.getRawSource()), to = scalar(transfer.getRawDest()), length = scalar(transfer.getLength());
+  pin(from);
+  pin(to);
   pin(length);
   const Trace& trace = context_.recorded.trace;
   uint64_t source = from.known() ? from.concrete : 0, bytes = length.known() ? length.concrete : 0;
@@ -367,6 +377,7 @@ void Walker::copy(AnyMemTransferInst& transfer) {
 
 void Walker::fill(AnyMemSetInst& set) {
   Lane to = scalar(set.getRawDest()), length = scalar(set.getLength()), value = scalar(set.getValue());
+  pin(to);
   pin(length);
   const ScriptSlot* slot = next_place();
   if (slot != nullptr && slot->kind == RecordKind::range_write && slot->hook != nullptr && in_current_function(*slot->hook)) {

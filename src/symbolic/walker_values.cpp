@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include <llvm/IR/Constants.h>
-#include <llvm/IR/GetElementPtrTypeIterator.h>
 #include <llvm/IR/Operator.h>
 
 #include "symbolic/walker.h"
@@ -93,6 +92,7 @@ Lanes Walker::unknown_of(Type* type) {
 
 // The symbols in it keep the values of the recorded run from the thread's next event on.
 void Walker::pin(const Lane& lane) {
+  if (!lane.known() && lane.element != 0) return pin(elements_[lane.element].index);
   if (!lane.known() || pool().is_constant(lane.expression)) return;
   ++context_.report.concretized;
   assume(make(Op::Equal, 1, lane, known(lane.concrete, lane.width)), true);
@@ -334,7 +334,7 @@ Lane Walker::compare(CmpInst& cmp, const Lane& a, const Lane& b) {
 }
 
 Lane Walker::cast_lane(CastInst& cast, const Lane& a, uint8_t to) {
-  if (!a.known()) return unknown(to);
+  if (!a.known()) return unknown(to, {a});
   Lane result = a;
   result.width = to;
   switch (cast.getOpcode()) {
@@ -382,33 +382,6 @@ Lane Walker::cast_lane(CastInst& cast, const Lane& a, uint8_t to) {
     }
     default: return unknown(to);
   }
-}
-
-Lane Walker::element_address(GetElementPtrInst& gep) {
-  Lane address = scalar(gep.getPointerOperand());
-  bool base_known = address.known();
-  for (auto it = gep_type_begin(gep); it != gep_type_end(gep); ++it) {
-    Lane index = scalar(it.getOperand());
-    if (StructType* structure = it.getStructTypeOrNull()) {
-      uint64_t offset = layout().getStructLayout(structure)->getElementOffset(static_cast<unsigned>(index.concrete)).getFixedValue();
-      if (base_known) address = make(Op::Add, 64, address, known(offset, 64));
-      continue;
-    }
-    if (!base_known) {
-      pin(index);
-      continue;
-    }
-    Lane wide_index = index;
-    if (index.known() && index.width != 64) {
-      bool grows = index.width < 64;
-      wide_index.width = 64;
-      wide_index.expression = pool().make(grows ? Op::SignExtend : Op::Extract, 64, index.expression);
-      wide_index.concrete = static_cast<uint64_t>(sign_extend(index.concrete, index.width));
-    }
-    TypeSize stride = it.getSequentialElementStride(layout());
-    address = make(Op::Add, 64, address, make(Op::Multiply, 64, wide_index, known(stride.getFixedValue(), 64)));
-  }
-  return base_known ? address : Lane{.width = 64};
 }
 
 // True when the call is done with.
