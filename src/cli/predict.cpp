@@ -14,6 +14,7 @@
 #include "cli/findings_output.h"
 #include "cli/symbolic_stage.h"
 #include "model/config.h"
+#include "model/unit_hints.h"
 #include "prove/prove.h"
 #include "trace/load.h"
 
@@ -127,6 +128,20 @@ void prove_findings(const PredictVerb& verb, const prediction::Facts& facts, con
   }
 }
 
+// For a person who is told that nothing was found: what the units given may have left out.
+std::string hint_text(const std::vector<UnitHint>& hints) {
+  if (hints.empty()) return "";
+  constexpr size_t kNamed = 3;
+  std::string text;
+  for (size_t i = 0; i < std::min(hints.size(), kNamed); ++i) {
+    text += fmt::format("{}`{}` touches {} in {} units, one after the other", i == 0 ? "" : "; ", hints[i].function,
+                        hints[i].variable, hints[i].units);
+  }
+  if (hints.size() > kNamed) text += fmt::format("; and {} more functions like that", hints.size() - kNamed);
+  return text + fmt::format(". If such a function must be atomic, put CLEAVE_ATOMIC before it, or say "
+                            "--units 'functions:{}'", hints[0].function);
+}
+
 int run_predict(const PredictVerb& verb) {
   Result<prediction::PredictOptions> options = stages_from(verb.stages);
   if (!options) return usage_error(options.error());
@@ -168,6 +183,9 @@ int run_predict(const PredictVerb& verb) {
       proving.now = seconds_now;
       prove_findings(verb, facts, prediction, proving, sets, findings);
     }
+  }
+  if (findings.findings.empty()) {
+    if (std::string hint = hint_text(unit_hints(trace.value(), units)); !hint.empty()) findings.facts["hint"] = hint;
   }
   return put_out(std::move(findings), verb.common, verb.all);
 }

@@ -114,16 +114,20 @@ void visit(Archive& a, Tables& t) {
   a.list(t.variables, [&](VariableInfo& i) {
     a.text(i.name), a.field(i.address), a.field(i.size), a.field(i.object), a.text(i.field);
     a.field(i.initial), a.field(i.initial_known);
+    a.field(i.flags), a.text(i.home), a.text(i.set);
   });
-  a.list(t.objects,
-         [&](ObjectInfo& i) { a.text(i.name), a.text(i.type), a.field(i.address), a.field(i.size); });
+  a.list(t.objects, [&](ObjectInfo& i) {
+    a.text(i.name), a.text(i.type), a.field(i.address), a.field(i.size), a.field(i.outer);
+  });
   a.list(t.syncs,
          [&](SyncInfo& i) { a.text(i.name), a.field(i.kind), a.field(i.address), a.field(i.initial); });
   a.list(t.sites, [&](SiteInfo& i) {
     a.text(i.file), a.field(i.line), a.field(i.column), a.text(i.function), a.text(i.variable),
         a.text(i.type);
   });
-  a.list(t.unit_names, [&](UnitNameInfo& i) { a.text(i.name), a.field(i.source), a.text(i.type); });
+  a.list(t.unit_names, [&](UnitNameInfo& i) {
+    a.text(i.name), a.field(i.source), a.text(i.type), a.text(i.file), a.field(i.flags);
+  });
   a.list(t.contexts, [&](ContextInfo& i) { a.field(i.parent), a.field(i.call_site); });
   a.list(t.input_names, [&](std::string& name) { a.text(name); });
   a.list(t.sets, [&](auto& set) {
@@ -231,11 +235,14 @@ bool tables_hold(const Tables& t) {
   for (const VariableInfo& i : t.variables) {
     if (!fits(raw(i.object), t.objects.size())) return false;
   }
+  for (const ObjectInfo& i : t.objects) {
+    if (!fits(raw(i.outer), t.objects.size())) return false;
+  }
   for (const SyncInfo& i : t.syncs) {
     if (i.kind > SyncKind::Once) return false;
   }
   for (const UnitNameInfo& i : t.unit_names) {
-    if (i.source > UnitSource::NotAtomic) return false;
+    if (i.source > UnitSource::UnitFor) return false;
   }
   for (size_t i = 0; i < t.contexts.size(); ++i) {
     if (!fits(raw(t.contexts[i].parent), i) || !fits(raw(t.contexts[i].call_site), t.sites.size()))

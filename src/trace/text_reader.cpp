@@ -412,12 +412,17 @@ class TextReader {
                         if (key == "object") return info.object = object(value), true;
                         if (key == "initial") return limited(info.initial, value);
                         if (key == "init") return info.initial_known = true, limited(info.initial, value);
+                        if (key == "flags") return limited(info.flags, value);
+                        if (key == "home") return text(info.home, value);
+                        if (key == "set") return text(info.set, value);
                         return std::nullopt;
                       }) &&
            enter(variables_, word, raw(builder_.add_variable(std::move(info))));
   }
 
   bool declare_object(std::string_view word, WordSplitter& words) {
+    if (auto known = objects_.find(from_word(word)); known != objects_.end())
+      return declare_outer(known->second, words);
     ObjectInfo info{.name = from_word(word)};
     return attributes(words,
                       [&](std::string_view key, std::string_view value) -> std::optional<bool> {
@@ -428,6 +433,17 @@ class TextReader {
                         return std::nullopt;
                       }) &&
            enter(objects_, word, raw(builder_.add_object(std::move(info))));
+  }
+
+  // A second declaration of an object says what it lies in: that may be declared later than itself.
+  bool declare_outer(uint32_t id, WordSplitter& words) {
+    return attributes(words, [&](std::string_view key, std::string_view value) -> std::optional<bool> {
+      if (key != "outer") return std::nullopt;
+      auto outer = objects_.find(from_word(value));
+      if (outer == objects_.end()) return fail(fmt::format("object {} has not been declared", value));
+      builder_.set_outer(ObjectId{id}, ObjectId{outer->second});
+      return true;
+    });
   }
 
   bool declare_sync(std::string_view word, WordSplitter& words) {
@@ -476,6 +492,8 @@ class TextReader {
                       [&](std::string_view key, std::string_view value) -> std::optional<bool> {
                         if (key == "name") return text(info.name, value);
                         if (key == "type") return text(info.type, value);
+                        if (key == "file") return text(info.file, value);
+                        if (key == "flags") return limited(info.flags, value);
                         if (key != "source") return std::nullopt;
                         std::optional<UnitSource> source = unit_source_of_word(value);
                         if (!source) return fail(fmt::format("'{}' is not a source of units", value));

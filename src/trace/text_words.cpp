@@ -18,8 +18,8 @@ constexpr std::array<std::string_view, 7> kOrders = {"plain",   "relaxed", "cons
 
 constexpr std::array<std::string_view, 7> kSyncKinds = {"unknown",   "mutex",   "rwlock", "condition",
                                                         "semaphore", "barrier", "once"};
-constexpr std::array<std::string_view, 5> kUnitSources = {"annotated", "method", "struct-function",
-                                                          "function", "not-atomic"};
+constexpr std::array<std::string_view, 6> kUnitSources = {"annotated", "method",     "struct-function",
+                                                          "function",  "not-atomic", "unit-for"};
 
 template <typename Enum, size_t N>
 std::string_view word_in(const std::array<std::string_view, N>& words, Enum value) {

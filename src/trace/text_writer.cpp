@@ -303,6 +303,12 @@ class TextWriter {
       attribute("size", info.size);
       end_line();
     }
+    for (size_t i = 0; i < trace_.objects().size(); ++i) {  // afterwards: the outer object may come later
+      ObjectId outer = trace_.objects()[i].outer;
+      if (outer == kNone<ObjectId>) continue;
+      fmt::format_to(std::back_inserter(out_), "object {} outer={}", objects_.words[i], objects_[raw(outer)]);
+      end_line();
+    }
   }
 
   void declare_all_variables() {
@@ -319,6 +325,9 @@ class TextWriter {
       } else {
         attribute("initial", info.initial);
       }
+      attribute("flags", info.flags);
+      attribute("home", info.home);
+      attribute("set", info.set);
       end_line();
     }
   }
@@ -341,6 +350,8 @@ class TextWriter {
       if (info.source != UnitSource::Annotated)
         fmt::format_to(std::back_inserter(out_), " source={}", word_of(info.source));
       attribute("type", info.type);
+      attribute("file", info.file);
+      attribute("flags", info.flags);
       end_line();
     }
   }

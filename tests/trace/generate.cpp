@@ -61,6 +61,9 @@ class Generator {
     for (objects_ = 0; objects_ < random_.below(4); ++objects_) {
       builder_.add_object({.name = name("o"), .type = name("Type"), .address = number(), .size = number()});
     }
+    for (size_t inner = 0; inner < objects_; ++inner) {
+      if (random_.chance(1, 3)) builder_.set_outer(id_of<ObjectId>(inner), pick<ObjectId>(objects_));
+    }
     for (variables_ = 0; variables_ < 1 + random_.below(6); ++variables_) {
       builder_.add_variable({.name = name("x"),
                              .address = number(),
@@ -68,7 +71,10 @@ class Generator {
                              .object = pick<ObjectId>(objects_),
                              .field = name("f"),
                              .initial = number(),
-                             .initial_known = random_.chance(1, 2)});
+                             .initial_known = random_.chance(1, 2),
+                             .flags = static_cast<uint32_t>(random_.below(8)),
+                             .home = random_.chance(1, 3) ? name("h") : "",
+                             .set = random_.chance(1, 3) ? name("set") : ""});
     }
     for (syncs_ = 0; syncs_ < 1 + random_.below(5); ++syncs_) {
       builder_.add_sync({.name = name("m"),
@@ -91,8 +97,11 @@ class Generator {
                   1;
     }
     for (units_ = 0; units_ < 1 + random_.below(3); ++units_) {
-      builder_.add_unit_name(
-          {.name = name("u"), .source = static_cast<UnitSource>(random_.below(5)), .type = name("T")});
+      builder_.add_unit_name({.name = name("u"),
+                              .source = static_cast<UnitSource>(random_.below(6)),
+                              .type = name("T"),
+                              .file = random_.chance(1, 2) ? name("f") : "",
+                              .flags = static_cast<uint32_t>(random_.below(8))});
     }
     if (random_.chance(1, 2)) builder_.set_program("/a b/prog --x");
     if (random_.chance(1, 2)) builder_.remark("the file ends in the middle of a chunk");
