@@ -31,8 +31,9 @@ Result<conflict::CheckOptions> check_options(const CheckVerbOptions& options) {
   Result<UnitsAndSets> given = units_and_sets(options.common);
   if (!given) return given.error();
   conflict::CheckOptions check;
-  check.units = std::move(given).value().units;
-  check.sets = std::move(given).value().sets;
+  UnitsAndSets both = std::move(given).value();
+  check.units = std::move(both.units);
+  check.sets = std::move(both.sets);
   check.sets.one = options.sets == "one";
   check.units.split_at_waits = !options.no_split;
   return check;
@@ -199,7 +200,7 @@ void add_check_verb(CLI::App& app, Context& context) {
   verb->add_option("--schedule", options->schedule, "how the program runs: free, serial, random, pct, noise")
       ->check(CLI::IsMember({"free", "serial", "random", "pct", "noise"}))
       ->capture_default_str();
-  verb->add_option("--seed", options->live.seed, "of the schedule")->capture_default_str();
+  verb->add_option("--seed", options->live.seed, "of the schedule")->check(not_negative())->capture_default_str();
   verb->add_option("-o,--output", options->live.trace, "keep the program's trace here");
   verb->add_flag("--stop", options->live.stop, "end the program at the first finding");
   verb->add_flag("--gdb", options->live.gdb, "stop the program at the first finding and attach gdb to it");

@@ -28,6 +28,8 @@ struct CommonOptions {
 };
 
 void add_common_options(CLI::App& app, CommonOptions& options);
+// For numbers from 0 on; CLI11 alone would take -5 for a very large one.
+CLI::Validator not_negative();
 
 // A verb runs after parsing and returns the exit status.
 struct Context {

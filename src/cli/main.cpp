@@ -13,7 +13,10 @@ int run(int argc, char** argv) {
   CLI::App app{"Cleave finds atomicity violations in multithreaded C and C++ programs.", "cleave"};
   app.set_version_flag("--version", "cleave " CLEAVE_VERSION);
   app.require_subcommand(1);
-  app.footer("Example: cleave --version");
+  app.footer(
+      "Example: cleave-c++ -O1 -pthread examples/bank.cpp -o bank && cleave record -o bank.cleave -- ./bank "
+      "&& "
+      "cleave predict bank.cleave");
 
   // CLI11 has its own idea of `--`; ours is: everything after it is the program and its arguments, untouched.
   std::vector<std::string> words(argv + 1, argv + argc);
@@ -27,12 +30,20 @@ int run(int argc, char** argv) {
 #include "cli/verbs.def"
 #undef CLEAVE_VERB
 
+  auto named = [&](const CLI::App* verb) { return verb->check_name(words[0]); };
+  std::vector<CLI::App*> verbs = app.get_subcommands([](const CLI::App*) { return true; });
+  if (!words.empty() && !words[0].starts_with('-') && std::none_of(verbs.begin(), verbs.end(), named)) {
+    fmt::print(stderr, "cleave: there is no command `{}`; see cleave --help\n", words[0]);
+    return static_cast<int>(Exit::Usage);
+  }
+  const bool nothing = words.empty();
   std::reverse(words.begin(), words.end());  // CLI11 takes the vector from its end
   try {
     app.parse(words);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    fmt::print(stderr, "cleave: {}; see cleave --help\n", error.what());
+    std::string_view what = nothing ? "say what to do: a command is missing" : error.what();
+    fmt::print(stderr, "cleave: {}; see cleave --help\n", what);
     return static_cast<int>(Exit::Usage);
   }
   return context.run ? context.run() : 0;

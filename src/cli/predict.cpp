@@ -1,5 +1,6 @@
 // cleave predict: violations in other interleavings of a recorded run, stage by stage.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -166,6 +167,9 @@ int run_predict(const PredictVerb& verb) {
   }
   Findings findings = to_findings(facts, prediction, sets, verb.all);
   findings.trace = verb.trace;
+  if (auto remarks = trace.value().remarks(); !remarks.empty()) {
+    findings.facts["about the trace"] = fmt::format("{}", fmt::join(remarks, "; "));
+  }
   findings.facts["definition"] =
       verb.no_final ? "atomic: some serial order gives every read its value (--no-final)"
                     : "atomic: some serial order gives every read its value and every location its last value";
@@ -208,7 +212,7 @@ void add_predict_verb(CLI::App& app, Context& context) {
   command->add_flag("--no-replay", verb->no_replay, "do not run the program to prove a candidate");
   command->add_option("--budget", verb->budget, "seconds for running the program, all candidates together")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
   command->add_flag("--no-final", verb->no_final, "atomic by reads alone: the last value of a location does not count");
   add_common_options(*command, verb->common);
   command->footer("Example: cleave predict bank.cleave --json findings.json");

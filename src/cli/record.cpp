@@ -168,7 +168,7 @@ void add_record_verb(CLI::App& app, Context& context) {
       ->check(CLI::IsMember({"free", "serial", "random", "pct", "noise"}))
       ->capture_default_str();
   verb->add_option("--seed", options->seed, "of random, pct and noise; run N of --runs takes seed + N - 1")
-      ->capture_default_str();
+      ->check(not_negative())->capture_default_str();
   verb->add_option("--runs", options->runs, "run so many times, one line each; failing runs leave a witness")
       ->check(CLI::Range(1u, 1000000u))
       ->capture_default_str();

@@ -62,7 +62,7 @@ int replay(const ReplayOptions& options, const ProgramLine& program) {
 void add_replay_verb(CLI::App& app, Context& context) {
   auto options = std::make_shared<ReplayOptions>();
   CLI::App* verb = app.add_subcommand("replay", "run a program along a witness");
-  verb->add_option("witness", options->witness, "a witness file, or a trace that was recorded under control")
+  verb->add_option("WITNESS", options->witness, "a witness file, or a trace that was recorded under control")
       ->required();
   verb->add_flag("--gdb", options->gdb, "under gdb: it stops at the accesses of the finding, one after the other");
   verb->add_option("-o,--output", options->trace, "keep the trace of the replay");

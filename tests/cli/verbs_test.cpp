@@ -1,0 +1,181 @@
+// The verbs from outside, on a program built for it: exit status, one clear sentence for bad input, and a text trace
+// that gives the answers of the binary one.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace {
+
+struct Ran {
+  int status = -1;
+  std::string output;  // both streams
+};
+
+Ran run(const std::string& command) {
+  Ran ran;
+  std::FILE* pipe = popen(("{ " + command + "; } 2>&1").c_str(), "r");
+  for (char buffer[4096]; size_t got = std::fread(buffer, 1, sizeof buffer, pipe);) ran.output.append(buffer, got);
+  int status = pclose(pipe);
+  ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return ran;
+}
+
+const std::string kTools = std::string(CLEAVE_BINARY_DIR) + "/bin/";
+
+class Verbs : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = testing::TempDir() + "cleave_verbs." + std::to_string(getpid()) + "/";
+    std::filesystem::create_directories(folder_);
+    std::string flags = " -O1 -g -std=c++20 -pthread " CLEAVE_SOURCE_DIR "/examples/bank.cpp -o " + folder_;
+    ASSERT_EQ(run(kTools + "cleave-c++" + flags + "bank").output, "");
+    ASSERT_EQ(run("clang++-19 -I" CLEAVE_SOURCE_DIR "/include" + flags + "plain").output, "");
+  }
+  static void TearDownTestSuite() { std::filesystem::remove_all(folder_); }
+
+  static Ran cleave(const std::string& arguments) {
+    return run("cd " + folder_ + " && NO_COLOR=1 " + kTools + "cleave " + arguments);
+  }
+  static void file(const std::string& name, const std::string& contents) {
+    std::ofstream(folder_ + name, std::ios::binary) << contents;
+  }
+  static std::string contents(const std::string& name) {
+    std::ifstream in(folder_ + name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  static nlohmann::json findings(const std::string& verb, const std::string& trace) {
+    cleave(verb + " " + trace + " --quiet --json " + trace + ".json");
+    return nlohmann::json::parse(contents(trace + ".json"), nullptr, false);
+  }
+  // Status 2, and exactly one line that begins with "cleave: " and holds `part`.
+  static void bad(const std::string& arguments, const std::string& part) {
+    Ran ran = cleave(arguments);
+    EXPECT_EQ(ran.status, 2) << arguments << "\n" << ran.output;
+    EXPECT_EQ(ran.output.find("cleave: "), 0u) << arguments << "\n" << ran.output;
+    EXPECT_EQ(ran.output.find('\n'), ran.output.size() - 1) << arguments << "\n" << ran.output;
+    EXPECT_NE(ran.output.find(part), std::string::npos) << arguments << "\n" << ran.output;
+  }
+  static inline std::string folder_;
+};
+
+TEST_F(Verbs, WrongUsageIsOneSentence) {
+  bad("", "a command is missing");
+  bad("frobnicate", "there is no command `frobnicate`");
+  bad("record", "no program was given");
+  bad("record --", "no program was given");
+  bad("record --schedule fast -- ./bank", "--schedule");
+  bad("record --runs 0 -- ./bank", "--runs");
+  bad("record --seed -1 -- ./bank", "--seed: -1 is negative");
+  bad("record --seed many -- ./bank", "--seed");
+  bad("record --schedule pct --pct-depth 0 -- ./bank", "--pct-depth");
+  bad("record --frob -- ./bank", "--frob");
+  bad("check", "");
+  bad("check --sets two x.cleave", "--sets");
+  bad("check --units frob x.cleave", "'frob' is no source of units");
+  bad("predict", "TRACE");
+  bad("predict x.cleave --stages guess", "there is no stage `guess`");
+  bad("predict x.cleave --budget -1", "--budget: -1 is negative");
+  bad("predict x.cleave --jobs 100000", "--jobs");
+  bad("predict x.cleave --fail-on maybe", "--fail-on");
+  bad("replay", "WITNESS");
+  bad("report", "");
+}
+
+TEST_F(Verbs, ProgramsThatCannotBeRecorded) {
+  bad("record -- ./none", "./none: cannot be executed: No such file or directory");
+  bad("record -- no-such-program-anywhere", "there is no such program in PATH");
+  bad("record -- ./plain", "was not built with Cleave; build it with cleave-cc or cleave-c++");
+  bad("check -- ./plain", "was not built with Cleave");
+  bad("record -o no/such/place.cleave -- ./bank", "the trace cannot be written: No such file or directory");
+  file("data", "not a program\n");
+  bad("record -- ./data", "./data");
+}
+
+TEST_F(Verbs, FilesThatAreSomethingElse) {
+  file("words.json", "{\"a\": 1}\n");
+  file("broken.json", "{\"a\": ");
+  file("noise.cleave", std::string("\x7f\0\x01\x02 nothing \xff\xfe", 15));
+  for (std::string verb : {"check", "predict"}) {
+    bad(verb + " none.cleave", "none.cleave: cannot be opened: No such file or directory");
+    bad(verb + " noise.cleave", "is not a trace");
+    bad(verb + " .", "is a directory");
+  }
+  bad("replay none.json", "none.json");
+  bad("replay words.json", "not a witness");
+  bad("replay broken.json", "broken.json");
+  bad("report none.json", "none.json: cannot be read");
+  bad("report words.json", "not a findings file");
+  bad("report broken.json", "broken.json");
+  bad("predict x.cleave --config none.toml", "none.toml");
+  file("wrong.toml", "[units\natomic = 3\n");
+  bad("predict x.cleave --config wrong.toml", "wrong.toml");
+  bad("check ./bank", "is a program, not a trace");
+}
+
+TEST_F(Verbs, RecordReturnsTheProgramsOwnStatusAndLosesNothing) {
+  EXPECT_EQ(cleave("record -o ok.cleave -- ./bank").status, 0);
+  EXPECT_EQ(cleave("trace validate ok.cleave").status, 0);
+  // A disk that is full: said, and the program goes on as if nothing had happened.
+  Ran full = cleave("record -o /dev/full -- ./bank");
+  EXPECT_NE(full.output.find("/dev/full: No space left on device"), std::string::npos) << full.output;
+  EXPECT_NE(full.output.find(" left of 100"), std::string::npos) << full.output;
+}
+
+TEST_F(Verbs, ATruncatedTraceGivesWhatIsThereAndSaysSo) {
+  ASSERT_EQ(cleave("record --schedule serial -o whole.cleave -- ./bank").status, 0);
+  std::string whole = contents("whole.cleave");
+  for (size_t keep : {size_t{40}, whole.size() / 3, whole.size() / 2, whole.size() - 1}) {
+    file("part.cleave", whole.substr(0, keep));
+    for (std::string verb : {"check", "predict --no-replay", "trace validate", "trace stats", "trace dump"}) {
+      Ran ran = cleave(verb + " part.cleave");
+      EXPECT_LE(ran.status, 2) << verb << " " << keep << "\n" << ran.output;
+      EXPECT_NE(ran.output.find("the file ends"), std::string::npos) << verb << " " << keep << "\n" << ran.output;
+    }
+  }
+}
+
+TEST_F(Verbs, TextAndImportedTracesGiveTheAnswersOfTheRecordedOne) {
+  ASSERT_EQ(cleave("record --schedule random --seed 4 -o one.cleave -- ./bank").status, 0);
+  ASSERT_EQ(cleave("trace export one.cleave -o one.txt").status, 0);
+  ASSERT_EQ(cleave("trace import one.txt -o two.cleave").status, 0);
+  ASSERT_EQ(cleave("trace export two.cleave -o two.txt").status, 0);
+  EXPECT_EQ(contents("one.txt"), contents("two.txt"));
+  for (std::string verb : {"check", "check --units methods,locks", "check --sets one",
+                           "predict --stages patterns,order,locks,filter,exact"}) {
+    nlohmann::json recorded = findings(verb, "one.cleave");
+    ASSERT_TRUE(recorded.is_object() && recorded.contains("findings")) << verb;
+    for (std::string other : {"one.txt", "two.cleave"}) {
+      nlohmann::json again = findings(verb, other);
+      EXPECT_EQ(recorded["findings"], again["findings"]) << verb << " " << other;
+      ASSERT_EQ(recorded["stages"].size(), again["stages"].size());
+      for (size_t s = 0; s < recorded["stages"].size(); ++s) {
+        nlohmann::json a = recorded["stages"][s], b = again["stages"][s];
+        a.erase("seconds"), b.erase("seconds");
+        EXPECT_EQ(a, b) << verb << " " << other;
+      }
+    }
+  }
+}
+
+TEST_F(Verbs, HelpIsCompleteAndEndsWithAnExample) {
+  for (std::string verb : {"", "record ", "check ", "predict ", "replay ", "report ", "trace ", "doctor "}) {
+    Ran ran = cleave(verb + "--help");
+    EXPECT_EQ(ran.status, 0) << verb;
+    EXPECT_NE(ran.output.find("Example: "), std::string::npos) << verb << ran.output;
+  }
+}
+
+TEST_F(Verbs, PredictAsksAboutFunctionsOverSeveralUnits) {
+  ASSERT_EQ(cleave("record --schedule serial -o hint.cleave -- ./bank").status, 0);
+  Ran ran = cleave("predict hint.cleave --units locks --no-replay");
+  EXPECT_EQ(ran.status, 0) << ran.output;
+  EXPECT_NE(ran.output.find("hint: `withdraw` touches Account::balance_ in 2 units"), std::string::npos) << ran.output;
+}
+
+}  // namespace
