@@ -1,20 +1,46 @@
 #include "order/clock_history.h"
 
 namespace cleave::order {
+namespace {
+
+constexpr size_t kDenseThreads = 1024;
+
+}  // namespace
+
+ClockHistory::ClockHistory(size_t threads) : components_(threads) {
+  if (threads <= kDenseThreads) dense_.assign(threads * threads, kNoList);
+}
+
+ClockHistory::Steps& ClockHistory::make(uint32_t t, uint32_t u) {
+  uint32_t list = list_of(t, u);
+  if (list != kNoList) return lists_[list];
+  list = static_cast<uint32_t>(lists_.size());
+  if (dense_.empty()) {
+    index_.emplace(key(t, u), list);
+  } else {
+    dense_[t * components_.size() + u] = list;
+  }
+  components_[t].push_back(u);
+  return lists_.emplace_back();
+}
 
 Position ClockHistory::value_at(const Steps& steps, Position at) {
   auto after = std::upper_bound(steps.begin(), steps.end(), at, [](Position p, const Step& s) { return p < s.at; });
   return after == steps.begin() ? 0 : std::prev(after)->value;
 }
 
+Position ClockHistory::recent_value_at(const Steps& steps, Position at) {
+  size_t reach = 1, size = steps.size();
+  while (reach <= size && steps[size - reach].at > at) reach *= 2;
+  size_t from = reach <= size ? size - reach : 0;
+  auto after = std::upper_bound(steps.begin() + static_cast<ptrdiff_t>(from), steps.end(), at,
+                                [](Position p, const Step& s) { return p < s.at; });
+  return after == steps.begin() ? 0 : std::prev(after)->value;
+}
+
 void ClockHistory::raise(uint32_t t, Position at, uint32_t u, Position value) {
   if (t == u || value == 0) return;
-  auto [found, fresh] = index_.try_emplace(key(t, u), static_cast<uint32_t>(lists_.size()));
-  if (fresh) {
-    lists_.emplace_back();
-    components_[t].push_back(u);
-  }
-  Steps& steps = lists_[found->second];
+  Steps& steps = make(t, u);
   if (!steps.empty()) {
     if (steps.back().value >= value) return;
     if (steps.back().at == at) {
@@ -32,7 +58,7 @@ void ClockHistory::join(uint32_t t, Position at, uint32_t u, Position upto) {
   if (own && !own->empty() && own->back().value >= upto) return;  // and then all of u's past is known too
   raise(t, at, u, upto);
   for (uint32_t third : components_[u]) {
-    if (third != t) raise(t, at, third, value_at(*find(u, third), upto));
+    if (third != t) raise(t, at, third, recent_value_at(*find(u, third), upto));
   }
 }
 

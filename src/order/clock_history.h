@@ -22,7 +22,7 @@ using Clock = std::vector<Component>;  // each thread at most once, ascending
 
 class ClockHistory {
  public:
-  explicit ClockHistory(size_t threads) : components_(threads) {}
+  explicit ClockHistory(size_t threads);
 
   // From position `at` of thread t on, the first `value` events of u come before. Calls for one t must not go back.
   void raise(uint32_t t, Position at, uint32_t u, Position value);
@@ -45,15 +45,25 @@ class ClockHistory {
     Position at, value;
   };
   using Steps = std::vector<Step>;
+  static constexpr uint32_t kNoList = UINT32_MAX;
   static uint64_t key(uint32_t t, uint32_t u) { return static_cast<uint64_t>(t) << 32 | u; }
-  const Steps* find(uint32_t t, uint32_t u) const {
+  uint32_t list_of(uint32_t t, uint32_t u) const {
+    if (!dense_.empty()) return dense_[t * components_.size() + u];
     auto found = index_.find(key(t, u));
-    return found == index_.end() ? nullptr : &lists_[found->second];
+    return found == index_.end() ? kNoList : found->second;
   }
+  const Steps* find(uint32_t t, uint32_t u) const {
+    uint32_t list = list_of(t, u);
+    return list == kNoList ? nullptr : &lists_[list];
+  }
+  Steps& make(uint32_t t, uint32_t u);
   static Position value_at(const Steps& steps, Position at);
+  // The same, for a position that is probably near the end: costs the logarithm of how far from it.
+  static Position recent_value_at(const Steps& steps, Position at);
 
   std::vector<std::vector<uint32_t>> components_;
-  boost::unordered_flat_map<uint64_t, uint32_t> index_;
+  std::vector<uint32_t> dense_;  // list of each (t, u), where there are few threads
+  boost::unordered_flat_map<uint64_t, uint32_t> index_;  // and where there are many
   std::vector<Steps> lists_;
   uint64_t steps_ = 0;
 };

@@ -36,8 +36,8 @@ TEST(AvFilterTable1, FilterPredictsAllTenAndTheUnderApproximationHalf) {
     const Candidate& candidate = p.prediction.candidates[0];
     EXPECT_EQ(candidate.pattern, row.pattern);
     EXPECT_EQ(candidate.filter, Mark::Kept);
-    EXPECT_EQ(candidate.exact, row.under_approximation ? Mark::Kept : Mark::Dropped);
-    EXPECT_EQ(candidate.resume, Mark::Kept) << "values may change where no branch follows";
+    EXPECT_EQ(candidate.exact, row.under_approximation ? Mark::Kept : Mark::ByValue)
+        << "values may change where no branch follows";
     EXPECT_EQ(candidate.verdict(), Verdict::Feasible);
   }
 }
@@ -74,7 +74,8 @@ T2 write item 2
 )");
   ASSERT_EQ(p.triples("locks"), 1u) << "locks alone cannot tell";
   EXPECT_EQ(p.triples("filter"), 0u);
-  EXPECT_EQ(p.triples("resume"), 0u);
+  EXPECT_EQ(p.sites("exact"), 0u);
+  EXPECT_EQ(p.by_value(), 0u);
   EXPECT_EQ(p.prediction.candidates[0].verdict(), Verdict::Infeasible);
 }
 

@@ -23,6 +23,11 @@ struct Predicted {
   }
   uint64_t triples(std::string_view name) const { return stage(name).triples; }
   uint64_t sites(std::string_view name) const { return stage(name).sites; }
+  // Program locations that stage exact keeps by value, not strictly.
+  uint64_t by_value() const {
+    auto found = stage("exact").counts.find("sites kept by value only");
+    return found == stage("exact").counts.end() ? UINT64_MAX : found->second;
+  }
 
   Trace trace;
   SetMap sets;

@@ -27,7 +27,10 @@ void show_value(AccessReport& access, std::optional<uint64_t> value) {
   }
 }
 
-std::string mark_word(Mark mark) { return mark == Mark::Kept ? "kept" : "dropped"; }
+std::string mark_word(Mark mark) {
+  if (mark == Mark::ByValue) return "by value";
+  return mark == Mark::Kept ? "kept" : "dropped";
+}
 
 // What stands for the function in an id where there is none: the thread, in text traces without sites.
 std::string function_of(const Trace& trace, EventNumber e) {
@@ -93,10 +96,7 @@ Finding to_finding(const Facts& facts, const Candidate& candidate, SetMap& sets)
     finding.stages["locks"] = candidate.reached == Reached::Order ? "dropped" : "kept";
   }
   if (candidate.filter != Mark::NotAsked) finding.stages["filter"] = mark_word(candidate.filter);
-  if (candidate.exact != Mark::NotAsked) {
-    finding.stages["exact"] = mark_word(candidate.exact);
-    finding.stages["resume"] = mark_word(candidate.resume);
-  }
+  if (candidate.exact != Mark::NotAsked) finding.stages["exact"] = mark_word(candidate.exact);
   if (!candidate.symbolic.empty()) finding.stages["symbolic"] = candidate.symbolic;
   return finding;
 }

@@ -12,6 +12,8 @@ namespace cleave::prediction {
 namespace {
 
 constexpr size_t kShortTrace = 100'000, kManyRepresentatives = 256;
+// So few event triples that all of them are listed and looked at.
+constexpr uint64_t kFewTriples = 2048;
 
 class Pipeline {
  public:
@@ -48,6 +50,11 @@ class Pipeline {
                                          ? std::max(options_.representatives, kManyRepresentatives)
                                          : options_.representatives;
     Survey survey = prediction::survey(facts_, survey_options);
+    every_triple_ = options_.adapt && survey.triples[2] <= kFewTriples && survey.cut.empty();
+    if (every_triple_ && survey.triples[2] > survey_options.representatives) {
+      survey_options.representatives = survey.triples[2];
+      survey = prediction::survey(facts_, survey_options);
+    }
     report("patterns", survey.triples[0], survey.site_count[0], now() - start);
     if (options_.order) report("order", survey.triples[1], survey.site_count[1], order_seconds);
     if (options_.locks) report("locks", survey.triples[2], survey.site_count[2], locks_seconds);
@@ -78,21 +85,20 @@ class Pipeline {
     double start = now();
     build(facts_.observed, facts_.syncs);
     Filter filter(facts_);
-    uint64_t kept = 0, sites = 0, looked_at = 0;
+    uint64_t kept = 0, sites = 0;
     for (Candidate& candidate : result_.candidates) {
       if (candidate.reached != Reached::Locks) continue;
       std::vector<Triple> survivors, others;
       for (const Triple& triple : candidate.representatives) {
         (filter.keeps(triple) ? survivors : others).push_back(triple);
       }
-      looked_at += candidate.representatives.size();
       kept += survivors.size();
       candidate.filter = survivors.empty() ? Mark::Dropped : Mark::Kept;
       sites += !survivors.empty();
       survivors.insert(survivors.end(), others.begin(), others.end());
       candidate.representatives = std::move(survivors);
     }
-    report("filter", kept, sites, now() - start).counts["looked at"] = looked_at;
+    report("filter", kept, sites, now() - start).counts["looked at"] = looked_at();
   }
 
   void exact() {
@@ -101,64 +107,78 @@ class Pipeline {
     build(facts_.locks);
     build(facts_.must, facts_.syncs);
     Reorderer reorderer(facts_);
-    std::optional<Replayer> replayer;
-    uint64_t exact = 0, resumed = 0, unchecked = 0;
+    Replayer replayer(facts_.trace);
+    uint64_t triples = 0, sites = 0, by_value = 0;
     for (Candidate& candidate : result_.candidates) {
       if (candidate.reached != Reached::Locks) continue;
-      candidate.exact = candidate.resume = Mark::Dropped;
-      construct(candidate, reorderer);
-      if (!candidate.reordering) continue;
-      if (!replayer) replayer.emplace(facts_.trace);
-      if (!check(candidate, *replayer, &unchecked)) continue;
-      candidate.resume = Mark::Kept;
-      ++resumed;
-      if (!candidate.reordering->keeps_writes) continue;
-      candidate.exact = Mark::Kept;
-      ++exact;
+      triples += reorder(candidate, reorderer, replayer);
+      if (!candidate.reordering) {
+        candidate.exact = Mark::Dropped;
+      } else if (candidate.reordering->keeps_writes) {
+        candidate.exact = Mark::Kept;
+        ++sites;
+      } else {
+        candidate.exact = Mark::ByValue;
+        ++by_value;
+      }
     }
-    report("exact", exact, exact, now() - start);
-    report("resume", resumed, resumed, 0);
-    if (unchecked != 0) {
+    StageReport& stage = report("exact", triples, sites, now() - start);
+    stage.counts["looked at"] = looked_at();
+    stage.counts["sites kept by value only"] = by_value;
+    if (unchecked_ != 0) {
       result_.remarks.push_back(fmt::format(
           "{} reorderings were not replayed from the start, because the budget for that ran out; they stay candidates",
-          unchecked));
+          unchecked_));
     }
   }
 
-  // Stops at the first that keeps every write; takes the first of any kind otherwise.
-  void construct(Candidate& candidate, const Reorderer& reorderer) {
+  uint64_t looked_at() const {
+    uint64_t count = 0;
+    for (const Candidate& candidate : result_.candidates) {
+      if (candidate.reached == Reached::Locks) count += candidate.representatives.size();
+    }
+    return count;
+  }
+
+  // Gives the candidate the best reordering among its representatives: one that keeps every write, else one by value.
+  // How many keep every write; only the first is looked for where not every event triple was listed.
+  uint64_t reorder(Candidate& candidate, const Reorderer& reorderer, const Replayer& replayer) {
+    uint64_t kept = 0;
     size_t best = 0;
     for (size_t r = 0; r < candidate.representatives.size(); ++r) {
       std::optional<Reordering> found = reorderer.find(candidate.representatives[r]);
-      if (!found || (candidate.reordering && !found->keeps_writes)) continue;
-      candidate.reordering = std::move(found);
-      best = r;
-      if (candidate.reordering->keeps_writes) break;
+      if (!found || (!found->keeps_writes && candidate.reordering)) continue;
+      if (!passes(*found, candidate.representatives[r], replayer)) continue;
+      kept += found->keeps_writes;
+      if (!candidate.reordering || !candidate.reordering->keeps_writes) {
+        candidate.reordering = std::move(found);
+        best = r;
+      }
+      if (kept != 0 && !every_triple_) break;
     }
     if (candidate.reordering) {
       std::rotate(candidate.representatives.begin(), candidate.representatives.begin() + best,
                   candidate.representatives.begin() + best + 1);
     }
+    return kept;
   }
 
-  // The reordering is run from the very beginning; what the check refuses, or what it has no time for, is not kept.
-  bool check(Candidate& candidate, const Replayer& replayer, uint64_t* unchecked) {
-    std::vector<EventNumber> order;
-    if (checked_events_ < options_.check_budget) {
-      order = candidate.reordering->events(facts_);
-      checked_events_ += order.size();
-      if (replayer.problem(order, candidate.triple()).empty()) return true;
-    } else {
-      ++*unchecked;
+  // The reordering is run from the very beginning; what that refuses, or what there is no time for, is not kept.
+  bool passes(const Reordering& reordering, const Triple& triple, const Replayer& replayer) {
+    if (checked_events_ >= options_.check_budget) {
+      ++unchecked_;
+      return false;
     }
-    candidate.reordering.reset();
-    return false;
+    std::vector<EventNumber> order = reordering.events(facts_);
+    checked_events_ += order.size();
+    return replayer.problem(order, triple).empty();
   }
 
   Facts& facts_;
   const PredictOptions& options_;
   Prediction result_;
-  uint64_t checked_events_ = 0;
+  bool every_triple_ = false;  // the representatives are all there are
+  uint64_t checked_events_ = 0, unchecked_ = 0;
 };
 
 }  // namespace
@@ -166,7 +186,7 @@ class Pipeline {
 Verdict Candidate::verdict() const {
   if (symbolic == "sat") return Verdict::Feasible;
   // A reordering that was built and replayed outweighs a model that pins addresses to what was recorded.
-  if (resume == Mark::Kept || exact == Mark::Kept) return Verdict::Feasible;
+  if (exact == Mark::Kept || exact == Mark::ByValue) return Verdict::Feasible;
   if (symbolic == "unsat") return Verdict::Infeasible;
   if (reached != Reached::Locks || filter == Mark::Dropped) return Verdict::Infeasible;
   return Verdict::Candidate;

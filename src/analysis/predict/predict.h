@@ -25,7 +25,9 @@ struct PredictOptions {
   std::function<double()> now;               // seconds, for StageReport; may be empty
 };
 
-enum class Mark : uint8_t { NotAsked, Kept, Dropped };
+// ByValue is an answer of stage exact: a reordering exists in which some read reads another write of the same value, or
+// another value that nothing in it depends on. It makes the candidate feasible and does not count as kept.
+enum class Mark : uint8_t { NotAsked, Kept, ByValue, Dropped };
 
 // Three program locations and what is known of their event triples.
 struct Candidate {
@@ -33,8 +35,8 @@ struct Candidate {
   Reached reached = Reached::Patterns;
   uint64_t triples = 0;                  // event triples at these locations that came as far as `reached`
   std::vector<Triple> representatives;   // best first: those that survived most stages, then the nearest
-  Mark filter = Mark::NotAsked, exact = Mark::NotAsked, resume = Mark::NotAsked;
-  std::optional<Reordering> reordering;  // of representatives.front(), when exact or resume kept it
+  Mark filter = Mark::NotAsked, exact = Mark::NotAsked;
+  std::optional<Reordering> reordering;  // of representatives.front(), when exact kept it, by value or strictly
   std::string symbolic;                  // sat, unsat, unknown: why; empty when that stage did not look at it
   std::vector<EventNumber> symbolic_order;       // of representatives.front() when sat: up to its second access
   std::map<std::string, uint64_t> inputs;        // that the symbolic order needs
@@ -50,8 +52,8 @@ struct Prediction {
   std::vector<std::string> remarks;    // what was cut short, one sentence each
 };
 
-// Builds what is missing in `facts`. Near-linear in the trace up to stage filter; exact and resume cost what building
-// and replaying their reorderings costs, at most check_budget events.
+// Builds what is missing in `facts`. Near-linear in the trace up to stage filter; exact costs what building
+// and replaying its reorderings costs, at most check_budget events.
 Prediction predict(Facts& facts, const PredictOptions& options);
 
 }  // namespace cleave::prediction

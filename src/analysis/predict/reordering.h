@@ -1,4 +1,4 @@
-// Stages exact and resume: another order of the recorded events in which the triple happens, built and not only argued.
+// Stage exact: another order of the recorded events in which the triple happens, built and not only argued.
 //
 // Pause and resume: the unit's thread is paused at a cut between its two accesses, the remote thread before its access
 // or before the critical section around it. What both need to come so far (program order, reads-from, synchronization
@@ -9,7 +9,7 @@
 // access. Locks must be free, tokens there, and values the recorded ones, except as steps.h allows.
 //
 // keeps_writes says that no read changed its source (but the remote and the second access, from the initial value): the
-// under-approximate model of the AVFilter paper, stage exact. Without it the reordering is of stage resume.
+// under-approximate model of the AVFilter paper, which is what stage exact counts. Without it the reordering is by value.
 //
 // Cost: O(threads × locks held) for the set plus the steps at the end; at most kCuts × 2 attempts.
 #pragma once
