@@ -115,7 +115,7 @@ void run(uint64_t from, uint64_t count, const oracle::GeneratorOptions& options)
              tally.kept, tally.wrong);
 }
 
-TEST(BruteForce, EverythingMixed) { run(1, 20'000, {}); }
+TEST(BruteForce, EverythingMixed) { run(1, 50'000, {}); }
 
 // Few variables and longer threads: many triples a trace.
 oracle::GeneratorOptions dense() {
