@@ -21,6 +21,7 @@ struct ReplayOptions {
 exec::RunRequest request_of(const Witness& witness, const ReplayOptions& options, const ProgramLine& program) {
   exec::RunRequest request;
   request.program = program.empty() ? witness.program : program;
+  request.executable = program.empty() ? witness.executable : "";
   request.directory = program.empty() ? witness.directory : "";
   request.policy = Policy::Replay;
   request.schedule = witness.schedule;

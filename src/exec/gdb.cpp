@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include "exec/control_file.h"
@@ -51,18 +53,28 @@ gdb.events.stop.connect(at_milestone)
 gdb.write('The program follows the schedule. run: start; continue: to the next of %d milestones.\n' % len(names))
 )";
 
-}  // namespace
+// Without a shell in between nothing changes the environment; with odd words in the command line it takes one.
+bool needs_shell(const std::vector<std::string>& words) {
+  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+-@%";
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word.empty() || word.find_first_not_of(kPlain) != std::string::npos;
+  });
+}
 
-std::string gdb_script(const RunRequest& request, const std::string& control, const std::string& trace,
-                       const std::vector<std::string>& names) {
+std::string gdb_script(const LaunchRequest& program, const std::vector<std::string>& names) {
   std::string script = "set pagination off\nset confirm off\nset breakpoint pending on\nset disable-randomization on\n";
-  script += fmt::format("set environment {} {}\nset environment {} {}\n", CLEAVE_CONTROL_VARIABLE, control, kTraceVariable, trace);
-  for (const auto& [name, value] : request.environment) script += fmt::format("set environment {} {}\n", name, value);
-  if (!request.directory.empty()) script += fmt::format("set cwd {}\n", request.directory);
+  script += "unset environment LINES\nunset environment COLUMNS\n";
+  if (!needs_shell(program.program)) script += "set startup-with-shell off\n";
+  for (const auto& [name, value] : program.environment) script += fmt::format("set environment {} {}\n", name, value);
+  std::string pad = padding(program.program[0], program);
+  script += fmt::format("set environment {} {}\n", pad.substr(0, pad.find('=')), pad.substr(pad.find('=') + 1));
+  if (!program.directory.empty()) script += fmt::format("set cwd {}\n", program.directory);
   script += "python\nnames = [";
   for (const std::string& name : names) script += python_string(name) + ", ";
   return script + "]" + kPython + "end\n";
 }
+
+}  // namespace
 
 Result<int> replay_in_gdb(const RunRequest& request, const Plan& milestones) {
   Result<std::string> gdb = find_program("gdb");
@@ -89,11 +101,14 @@ Result<int> replay_in_gdb(const RunRequest& request, const Plan& milestones) {
   }
   Result<ControlFile> file = ControlFile::make(wet, places);
   if (!file) return file.error();
+  LaunchRequest program = launch_request(request, base + ".cleave", file.value().path());
+  if (Result<std::string> found = find_program(request.executable.empty() ? request.program[0] : request.executable); found)
+    program.program[0] = std::filesystem::absolute(found.value()).string();  // as gdb will call it
   std::string script_path = base + ".gdb";
-  std::ofstream(script_path) << gdb_script(request, file.value().path(), base + ".cleave", names);
+  std::ofstream(script_path) << gdb_script(program, names);
   LaunchRequest launch_gdb;
   launch_gdb.program = {gdb.value(), "-q", "-x", script_path, "--args"};
-  launch_gdb.program.insert(launch_gdb.program.end(), request.program.begin(), request.program.end());
+  launch_gdb.program.insert(launch_gdb.program.end(), program.program.begin(), program.program.end());
   launch_gdb.directory = request.directory;
   Result<LaunchOutcome> done = launch(launch_gdb);
   unlink(script_path.c_str());

@@ -10,8 +10,4 @@ namespace cleave::exec {
 // this build. Then becomes the terminal's gdb and returns its exit status.
 Result<int> replay_in_gdb(const RunRequest& request, const Plan& milestones);
 
-// The commands that gdb is given; `names` are what it says at each milestone. For tests.
-std::string gdb_script(const RunRequest& request, const std::string& control, const std::string& trace,
-                       const std::vector<std::string>& names);
-
 }  // namespace cleave::exec

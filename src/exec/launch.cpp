@@ -67,6 +67,7 @@ std::vector<std::string> environment_of(const LaunchRequest& request) {
   std::vector<std::string> entries;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     std::string_view text(*entry);
+    if (text.starts_with("CLEAVE_PADDING=")) continue;  // we were started under control ourselves
     if (!request.environment.contains(std::string(text.substr(0, text.find('='))))) entries.emplace_back(text);
   }
   for (const auto& [name, value] : request.environment) entries.push_back(name + "=" + value);
@@ -153,11 +154,24 @@ LaunchOutcome wait_for(pid_t process, std::chrono::milliseconds limit, Clock::ti
 
 }  // namespace
 
+std::string padding(const std::string& path, const LaunchRequest& request) {
+  constexpr size_t kWhole = 16384, kAlign = 16;
+  const std::string name = "CLEAVE_PADDING=";
+  std::vector<std::string> entries = environment_of(request);
+  size_t bytes = path.size() + 1 + name.size() + 1;
+  for (const std::string& word : request.program) bytes += word.size() + 1;
+  for (const std::string& entry : entries) bytes += entry.size() + 1;
+  size_t pointers = (request.program.size() + entries.size() + 1) * sizeof(char*);
+  size_t total = bytes + (pointers + kAlign - 1) / kAlign * kAlign;
+  return name + std::string(kWhole - total % kWhole, 'x');
+}
+
 Result<LaunchOutcome> launch(const LaunchRequest& request) {
   if (request.program.empty()) return Error{"", "no program was given; put it after --"};
-  Result<std::string> path = find_program(request.program[0]);
+  Result<std::string> path = find_program(request.executable.empty() ? request.program[0] : request.executable);
   if (!path) return path.error();
   std::vector<std::string> words = request.program, entries = environment_of(request);
+  if (request.fixed_addresses) entries.push_back(padding(path.value(), request));
   std::vector<char*> word_pointers = pointers_to(words), entry_pointers = pointers_to(entries);
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) return Error{"", fmt::format("no pipe: {}", strerror(errno))};

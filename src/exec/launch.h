@@ -15,6 +15,7 @@ namespace cleave::exec {
 
 struct LaunchRequest {
   std::vector<std::string> program;                // program and its arguments; looked for in PATH without a slash
+  std::string executable;                          // the file to execute; empty: program[0]
   std::string directory;                           // run there; empty: here
   std::map<std::string, std::string> environment;  // added to ours
   std::chrono::milliseconds time_limit{0};         // then it is killed; 0: none
@@ -43,6 +44,11 @@ Status check_instrumented(const std::string& name);
 
 // An Error when the program could not be started.
 Result<LaunchOutcome> launch(const LaunchRequest& request);
+
+// One more variable for the environment. The strings that a program is started with lie above its stack, so their length
+// decides where everything on it lies, and a program that looks at memory it never wrote behaves differently. With this
+// variable they are equally long for all environments and names that are not much longer.
+std::string padding(const std::string& path, const LaunchRequest& request);
 
 // Where the program's trace goes: the one variable that the runtime needs (docs/recording.md has the others).
 inline constexpr const char* kTraceVariable = "CLEAVE_TRACE";

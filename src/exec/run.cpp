@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "abi/trace_file.h"
@@ -81,7 +82,8 @@ Result<Places> resolve(const RunRequest& request) {
 
 Status check(const RunRequest& request) {
   if (request.program.empty()) return Error{"", "no program was given; put it after --"};
-  if (Status status = check_instrumented(request.program[0]); !status) return status.error();
+  const std::string& file = request.executable.empty() ? request.program[0] : request.executable;
+  if (Status status = check_instrumented(file); !status) return status.error();
   if (request.policy == Policy::Replay) {
     if (!request.schedule) return Error{"", "a replay needs a schedule"};
     if (Status status = validate(*request.schedule, request.program[0]); !status) return status.error();
@@ -97,20 +99,6 @@ std::string inputs_text(const std::map<std::string, std::string>& inputs) {
     text += ";";
   }
   return text;
-}
-
-LaunchRequest launch_request(const RunRequest& request, const std::string& trace, const std::string& control) {
-  LaunchRequest launch;
-  launch.program = request.program;
-  launch.directory = request.directory;
-  launch.environment = request.environment;
-  launch.environment[kTraceVariable] = trace;
-  if (!control.empty()) launch.environment[CLEAVE_CONTROL_VARIABLE] = control;
-  if (!request.inputs.empty()) launch.environment["CLEAVE_INPUTS"] = inputs_text(request.inputs);
-  launch.time_limit = request.time_limit;
-  launch.quiet = request.quiet;
-  launch.fixed_addresses = serialised(request.policy) && !request.random_addresses;
-  return launch;
 }
 
 void take_end(const LaunchOutcome& launched, RunOutcome& outcome) {
@@ -168,6 +156,21 @@ void take_control(const RunRequest& request, const ControlFile& file, const std:
 
 }  // namespace
 
+LaunchRequest launch_request(const RunRequest& request, const std::string& trace, const std::string& control) {
+  LaunchRequest launch;
+  launch.program = request.program;
+  launch.executable = request.executable;
+  launch.directory = request.directory;
+  launch.environment = request.environment;
+  launch.environment[kTraceVariable] = trace;
+  if (!control.empty()) launch.environment[CLEAVE_CONTROL_VARIABLE] = control;
+  if (!request.inputs.empty()) launch.environment["CLEAVE_INPUTS"] = inputs_text(request.inputs);
+  launch.time_limit = request.time_limit;
+  launch.quiet = request.quiet;
+  launch.fixed_addresses = serialised(request.policy) && !request.random_addresses;
+  return launch;
+}
+
 std::string_view word_of(RunEnd end) {
   switch (end) {
     case RunEnd::Exited: return "exit";
@@ -221,6 +224,11 @@ Result<RunOutcome> run(const RunRequest& request) {
 Witness witness_of(const RunRequest& request, const RunOutcome& outcome) {
   Witness witness;
   witness.program = request.program;
+  witness.executable = request.executable;
+  if (Result<std::string> found = find_program(request.program[0]); found && witness.executable.empty()) {
+    std::error_code unknown;
+    witness.executable = std::filesystem::absolute(found.value(), unknown).string();
+  }
   witness.directory = request.directory;
   witness.inputs = request.inputs;
   witness.schedule = outcome.schedule;

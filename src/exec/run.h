@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "exec/launch.h"
 #include "schedule/plan.h"
 #include "schedule/schedule.h"
 #include "schedule/witness.h"
@@ -20,6 +21,7 @@ namespace cleave::exec {
 
 struct RunRequest {
   std::vector<std::string> program;           // program and its arguments
+  std::string executable;                     // the file to execute; empty: program[0] as the shell would find it
   std::string directory;                      // run there; empty: here
   Policy policy = Policy::Free;
   uint64_t seed = 0;
@@ -66,6 +68,9 @@ struct RunOutcome {
 
 // An Error when the program could not be started, is not built with Cleave, or the schedule belongs to another build.
 Result<RunOutcome> run(const RunRequest& request);
+
+// How `run` would start the program: with its environment, and the given trace and control file.
+LaunchRequest launch_request(const RunRequest& request, const std::string& trace, const std::string& control);
 
 // The witness of a controlled run, to be written with write_witness.
 Witness witness_of(const RunRequest& request, const RunOutcome& outcome);

@@ -41,10 +41,12 @@ struct ControlThread {
   uint32_t index = 0, parent = 0, ordinal = 0, children = 0;
   uint32_t request = CLEAVE_NO_PLACE;  // same path in the request's tree
   std::atomic<int> tid{0};
+  std::atomic<bool> arrived{false};  // it waits for its first turn
   uint64_t turn = 0, recorded_turn = 0;  // number of its newest turn, and of the one that its trace knows of
   uint32_t clock_reads = 0;              // in this turn
   pthread_t handle{};
   bool handle_known = false, cancelled = false;
+  std::atomic<bool> reaps{false};  // waits, with the turn, for the system to be done with a thread that has ended
   uint32_t exit_rounds = 0;
   void* (*start)(void*) = nullptr;
   void* argument = nullptr;
@@ -103,6 +105,7 @@ struct Control {
   SpinLock lock;
   std::atomic<ControlThread*> holder{nullptr};
   uint64_t turns = 0;  // handed out so far
+  int leaving = 0;     // tid of a thread that has ended its last turn, but may not be gone yet
   const PolicyFunctions* policy = nullptr;
   cleave_control_header* file = nullptr;
   uint64_t random = 0;
@@ -274,6 +277,7 @@ extern const PolicyFunctions kPlanPolicy;
 // --- control_replay.cpp
 void replay_point(ControlThread* self, Point what, uint8_t fingerprint, const cleave_segment* segment);
 bool replay_preempts(ControlThread* self);
+bool replay_takes_turn(const ControlThread* holder);  // where it slept and lost the turn then
 void replay_gives_away(ControlThread* self, Point what);
 ControlThread* replay_next();  // under the lock
 [[noreturn]] void diverged(cleave_divergence how, ControlThread* thread, Point what, const cleave_segment* segment,
@@ -290,6 +294,7 @@ void note_lost_signal(const volatile void* condition, ControlThread* by);
 ControlThread* new_control_thread(ControlThread* parent);
 extern RealFunctions original;  // what was in `real` before we replaced it
 void watch_thread_exit(ControlThread* self);
+void await_leaving();  // by the holder
 void replace_thread_calls();
 void replace_lock_calls();
 void replace_wait_calls();

@@ -51,7 +51,7 @@ bool attach_control_file(const char* path) {
   long size = system_call(SYS_lseek, descriptor, 0, 2 /* end */);
   long address = size < static_cast<long>(sizeof(cleave_control_header))
                      ? -1
-                     : system_call(SYS_mmap, 0, size, 3, 1 /* shared */, descriptor, 0);
+                     : system_call(SYS_mmap, place_for(static_cast<size_t>(size)), size, 3, 1 /* shared */, descriptor, 0);
   system_call(SYS_close, descriptor);
   if (address < 0 && address > -4096) return false;
   auto* file = reinterpret_cast<cleave_control_header*>(address);

@@ -54,6 +54,11 @@ bool replay_preempts(ControlThread* self) {
   return run->how == CLEAVE_RUN_PREEMPTED && self->run_points == run->points && !last_run();
 }
 
+bool replay_takes_turn(const ControlThread* holder) {
+  const cleave_control_run* run = run_now();
+  return run != nullptr && run->how == CLEAVE_RUN_TAKEN && holder->run_points == run->points && !last_run();
+}
+
 void replay_gives_away(ControlThread* self, Point what) {
   const cleave_control_run* run = run_now();
   if (run == nullptr || last_run()) return;  // how the last run went on was not recorded
@@ -75,6 +80,10 @@ ControlThread* replay_next() {
   if (next == nullptr || next->standing == Standing::Ended)
     diverged(CLEAVE_DIVERGED_THREAD, nullptr, CLEAVE_POINT_none, nullptr, run->thread);
   if (next->standing == Standing::Waiting) force_ready(next);
+  if (next->standing == Standing::Outside) {
+    --control.outside;
+    make_ready(next);
+  }
   return next;
 }
 

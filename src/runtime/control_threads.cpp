@@ -69,6 +69,21 @@ void* start_controlled(void* argument) {
   return self->start(self->argument);
 }
 
+// What a new thread does before its first turn, and an old one after its last, allocates and frees. It must not meet what
+// the holder does, or addresses would differ from run to run. Neither waits for anybody; the bound is for debuggers.
+template <typename Done>
+void wait_briefly(Done done) {
+  timespec now{};
+  auto milliseconds = [&] {
+    system_call(SYS_clock_gettime, CLOCK_MONOTONIC, reinterpret_cast<long>(&now));
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+  };
+  for (long until = 0; !done(); yield_processor()) {
+    if (until == 0) until = milliseconds() + 200;
+    else if (milliseconds() > until) return;
+  }
+}
+
 int create(pthread_t* handle, const pthread_attr_t* attributes, void* (*start)(void*), void* argument) {
   ControlThread* self = controlled_self();
   if (self == nullptr) return original.pthread_create(handle, attributes, start, argument);
@@ -79,6 +94,7 @@ int create(pthread_t* handle, const pthread_attr_t* attributes, void* (*start)(v
   child->argument = argument;
   pthread_t made{};
   int result = original.pthread_create(&made, attributes, start_controlled, child);
+  if (result == 0) wait_briefly([=] { return child->arrived.load(); });
   SignalSafeLock lock(control.lock);
   if (result != 0) {  // it has its place in the tree, and has ended
     leave_ready(child);
@@ -111,14 +127,20 @@ int await_end(ControlThread* self, ControlThread* target, uint64_t deadline) {
   return target->standing == Standing::Ended ? 0 : ETIMEDOUT;
 }
 
+int reap(ControlThread* self, ControlThread* target, pthread_t thread, void** value) {
+  self->reaps.store(true);
+  int result = original.pthread_join(thread, value);
+  self->reaps.store(false);
+  if (result == 0) target->handle_known = false;
+  return result;
+}
+
 int join(pthread_t thread, void** value) {
   ControlThread* self = controlled_self();
   ControlThread* target = self != nullptr ? thread_of(thread) : nullptr;
   if (target == nullptr || target == self) return original.pthread_join(thread, value);
   await_end(self, target, UINT64_MAX);
-  int result = original.pthread_join(thread, value);
-  if (result == 0) target->handle_known = false;
-  return result;
+  return reap(self, target, thread, value);
 }
 
 int clockjoin(pthread_t thread, void** value, clockid_t clock, const timespec* until) {
@@ -126,8 +148,7 @@ int clockjoin(pthread_t thread, void** value, clockid_t clock, const timespec* u
   ControlThread* target = self != nullptr ? thread_of(thread) : nullptr;
   if (target == nullptr) return original.pthread_clockjoin_np(thread, value, clock, until);
   if (int result = await_end(self, target, deadline_of(clock, until))) return result;
-  target->handle_known = false;
-  return original.pthread_join(thread, value);
+  return reap(self, target, thread, value);
 }
 
 int tryjoin(pthread_t thread, void** value) {
@@ -136,8 +157,7 @@ int tryjoin(pthread_t thread, void** value) {
   if (target == nullptr) return original.pthread_tryjoin_np(thread, value);
   point(self, CLEAVE_POINT_join);
   if (target->standing != Standing::Ended) return EBUSY;
-  target->handle_known = false;
-  return original.pthread_join(thread, value);
+  return reap(self, target, thread, value);
 }
 
 int cancel(pthread_t thread) {
@@ -185,9 +205,16 @@ void control_thread_begins() {
   if (self == nullptr || self->points != 0 || self->index == 0) return;
   {
     SignalsBlocked blocked;
+    self->arrived.store(true);
     await_turn(self);
   }
   point(self, CLEAVE_POINT_start);
+}
+
+void await_leaving() {
+  int tid = control.leaving;
+  control.leaving = 0;
+  wait_briefly([=] { return system_call(SYS_tgkill, current_pid(), tid, 0) != 0; });
 }
 
 void watch_thread_exit(ControlThread* self) { pthread_setspecific(exit_key, self); }

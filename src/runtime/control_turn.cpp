@@ -116,7 +116,8 @@ void look_after_holder(uint64_t* seen_points) {
   bool stands_still = *seen_points == points;
   *seen_points = points;
   ControlThread* holder = control.holder.load();
-  if (control.replaying || !stands_still || holder == nullptr || state.finished.load()) return;
+  if (!stands_still || holder == nullptr || holder->reaps.load() || state.finished.load()) return;
+  if (control.replaying && !replay_takes_turn(holder)) return;
   int tid = holder->tid.load();
   if (tid == 0 || state_of(tid) != 'S') return;
   control.lock.lock();
@@ -168,6 +169,7 @@ void await_turn(ControlThread* self) {
     look_after_holder(&seen_points);
   }
   self->clock_reads = 0;
+  if (control.leaving != 0) await_leaving();
   record_turn(self);
 }
 
@@ -298,6 +300,7 @@ void end_turn(ControlThread* self) {
   control.lock.lock();
   self->standing = Standing::Ended;
   ++control.ended;
+  if (self->index != 0) control.leaving = self->tid.load();
   leave_ready(self);
   if (control.planning) plan_ended(self);
   pass_turn(self, CLEAVE_RUN_GAVE_AWAY, false);

@@ -66,17 +66,20 @@ Result<Witness> witness_from_trace(const std::string& bytes, const std::string& 
     cleave_chunk_header header;
     std::memcpy(&header, bytes.data() + at, sizeof header);
     size_t body = at + sizeof header;
-    if (header.magic != CLEAVE_CHUNK_MAGIC || bytes.size() - body < header.stored_bytes) break;
+    if (header.magic != CLEAVE_CHUNK_MAGIC) break;
+    if (bytes.size() - body < header.stored_bytes) {
+      if (header.kind == CLEAVE_CHUNK_SCHEDULE) return Error{place, "truncated: the file ends in the middle of its schedule"};
+      break;
+    }
     std::string_view text(bytes.data() + body, header.stored_bytes);
     if (header.kind == CLEAVE_CHUNK_PROCESS) {
       Json json = Json::parse(text, nullptr, false);
       if (json.is_object() && witness.program.empty()) {
-        std::string program = json.value("program", std::string());
+        witness.executable = json.value("program", std::string());
         if (json.contains("arguments") && json["arguments"].is_array())
           for (const Json& word : json["arguments"])
             if (word.is_string()) witness.program.push_back(word.get<std::string>());
-        if (witness.program.empty() && !program.empty()) witness.program.push_back(program);
-        if (!witness.program.empty() && !program.empty()) witness.program[0] = program;
+        if (witness.program.empty() && !witness.executable.empty()) witness.program.push_back(witness.executable);
         witness.directory = json.value("directory", std::string());
       }
     } else if (header.kind == CLEAVE_CHUNK_SCHEDULE) {
@@ -106,6 +109,7 @@ std::string to_json(const Witness& witness) {
   for (const auto& [name, value] : witness.inputs) inputs[name] = base64_of(value);
   Json json{{"cleave_witness", 1},
             {"program", witness.program},
+            {"executable", witness.executable},
             {"directory", witness.directory},
             {"finding", witness.finding},
             {"outcome", witness.outcome},
@@ -127,6 +131,7 @@ Result<Witness> witness_from_json(const std::string& text, const std::string& pl
     Witness witness;
     witness.program = json.at("program").get<std::vector<std::string>>();
     if (witness.program.empty()) return Error{place, "the witness names no program"};
+    witness.executable = json.value("executable", std::string());
     witness.directory = json.value("directory", std::string());
     witness.finding = json.value("finding", std::string());
     witness.outcome = json.value("outcome", std::string());

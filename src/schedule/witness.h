@@ -13,6 +13,7 @@ namespace cleave {
 
 struct Witness {
   std::vector<std::string> program;           // as typed: program, arguments
+  std::string executable;                     // the file that it was, whatever it was called; empty: as typed
   std::string directory;                      // where it was run
   std::map<std::string, std::string> inputs;  // cleave_input_* by name; bytes as they are
   Schedule schedule;

@@ -121,7 +121,7 @@ TEST(Inputs, AreTheProgramsOwnUnlessChosen) {
   EXPECT_EQ(witness_of(some, recorded).inputs, some.inputs);
 }
 
-// 1,000 rounds: scripts/rounds runs them all, this is the share of `make test`.
+// The share of `make test`; scripts/rounds does 1,000, over more programs.
 TEST(Rounds, EveryReplayAgrees) {
   const char* share = std::getenv("CLEAVE_ROUNDS");
   uint64_t seeds = share != nullptr ? std::strtoull(share, nullptr, 10) : 3;
