@@ -1,8 +1,12 @@
-// Throughput of `cleave check --sets one` on generated serializable traces: events in memory, and RAPID text.
+// Throughput of `cleave check --sets one` on generated serializable traces: events in memory (the checker alone),
+// Cleave's binary trace, and RAPID text. Seconds are of one core; the peak is that of the process that reads and checks.
 //
-//   check_bench [--quick] [--events N]... : one line a shape. --huge: 100 million events that are never stored.
+//   check_bench            one line a shape and source, 1 and 10 million events
+//   check_bench --quick    1 million only
+//   check_bench --huge     100 million events, as a stream that is never stored and as a file of RAPID text
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -10,9 +14,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "analysis/conflict/check.h"
 #include "serializable_trace.h"
+#include "trace/plain_events.h"
 #include "trace/rapid.h"
 
 namespace cleave::bench {
@@ -101,32 +107,91 @@ void row(const TraceSize& size, const char* from, const Timed& timed) {
   std::fflush(stdout);
 }
 
-void measure(const TraceSize& size) {
-  Trace tables = SerializableTrace::tables(size);
+// Work in a process of its own, so that the peak of memory is that of the work.
+void apart(const std::function<void()>& work) {
+  std::fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    work();
+    std::fflush(stdout);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (status != 0) std::exit(1);
+}
+
+// The events that a checker gets from a reader that costs nothing.
+std::vector<Event> generate(const TraceSize& size) {
   std::vector<Event> events;
   events.reserve(size.events);
   SerializableTrace trace(size);
   Event event{};
   while (trace.next(event)) events.push_back(event);
-  StoredSource stored(events, tables);
-  row(size, "memory", time_check(stored));
+  return events;
+}
 
-  std::filesystem::path path = std::filesystem::temp_directory_path() / fmt::format("check_bench.{}.std", getpid());
-  {
-    std::ofstream file(path, std::ios::binary);
-    std::string text;
-    for (size_t i = 0; i < events.size(); ++i) {
-      append_rapid_line(text, events[i], i % 1000);
-      if (text.size() > 1 << 20 || i + 1 == events.size()) {
-        file << text;
-        text.clear();
-      }
-    }
+void write_rapid(const TraceSize& size, const std::string& path) {
+  std::ofstream file(path, std::ios::binary);
+  SerializableTrace trace(size);
+  std::string text;
+  Event event{};
+  for (uint64_t i = 0; trace.next(event); ++i) {
+    append_rapid_line(text, event, i % 1000);
+    if (text.size() > 1 << 20) file << text, text.clear();
   }
-  events = {};
-  auto rapid = open_rapid_trace(path.string());
-  if (rapid) row(size, "rapid", time_check(*rapid.value()));
+  file << text;
+}
+
+void write_binary(const TraceSize& size, const std::string& path) {
+  TraceBuilder builder;
+  SerializableTrace::name(builder, size);
+  SerializableTrace trace(size);
+  Event event{};
+  while (trace.next(event)) builder.add(event);
+  std::ofstream file(path, std::ios::binary);
+  write_binary_trace(std::move(builder).build(), [&](std::string_view bytes) { file << bytes; });
+}
+
+template <typename Source>
+void row_of(const TraceSize& size, const char* from, Result<std::unique_ptr<Source>> source) {
+  if (!source) {
+    fmt::print(stderr, "check_bench: {}\n", source.error().sentence());
+    _exit(1);
+  }
+  row(size, from, time_check(*source.value()));
+}
+
+void measure(const TraceSize& size) {
+  std::string path = std::filesystem::temp_directory_path() / fmt::format("check_bench.{}", getpid());
+  apart([&] {
+    std::vector<Event> events = generate(size);
+    Trace tables = SerializableTrace::tables(size);
+    StoredSource stored(events, tables);
+    row(size, "memory", time_check(stored));
+  });
+  apart([&] { write_binary(size, path); });
+  apart([&] { row_of(size, "binary", open_binary_trace(path)); });
+  apart([&] { write_rapid(size, path); });
+  apart([&] { row_of(size, "rapid", open_rapid_trace(path)); });
   std::filesystem::remove(path);
+}
+
+// So long that only a stream can hold it: 1.6 GB of text for 100 million events.
+void measure_huge(uint64_t events) {
+  std::string path = std::filesystem::temp_directory_path() / fmt::format("check_bench.{}", getpid());
+  for (bool overlap : {false, true}) {
+    TraceSize size{.events = events, .threads = 64, .variables = 1'000'000, .overlap = overlap};
+    apart([&] {
+      GeneratedSource source(size);
+      Timed timed = time_check(source);
+      timed.seconds -= source.generating;
+      row(size, "stream", timed);
+    });
+    apart([&] { write_rapid(size, path); });
+    apart([&] { row_of(size, "rapid", open_rapid_trace(path)); });
+    std::filesystem::remove(path);
+  }
 }
 
 int run(int argc, char** argv) {
@@ -135,19 +200,15 @@ int run(int argc, char** argv) {
     quick = quick || std::strcmp(argv[i], "--quick") == 0;
     huge = huge || std::strcmp(argv[i], "--huge") == 0;
   }
-  fmt::print("{:>10} {:>7} {:>9} {:>8} {:>8} {:>9} {:>8} {:>9} {:>9}\n", "events", "threads", "variables", "overlap",
-             "from", "seconds", "Mev/s", "most live", "peak MB");
+  fmt::print("{:>10} {:>7} {:>9} {:>8} {:>8} {:>9} {:>8} {:>9} {:>9}\n", "events", "threads", "variables",
+             "overlap", "from", "seconds", "Mev/s", "most live", "peak MB");
   if (huge) {
-    for (bool overlap : {false, true}) {
-      TraceSize size{.events = 100'000'000, .threads = 64, .variables = 1'000'000, .overlap = overlap};
-      GeneratedSource source(size);
-      Timed timed = time_check(source);
-      timed.seconds -= source.generating;
-      row(size, "stream", timed);
-    }
+    measure_huge(100'000'000);
     return 0;
   }
-  for (uint64_t events : quick ? std::vector<uint64_t>{1'000'000} : std::vector<uint64_t>{1'000'000, 10'000'000}) {
+  std::vector<uint64_t> lengths = {1'000'000};
+  if (!quick) lengths.push_back(10'000'000);
+  for (uint64_t events : lengths) {
     for (bool overlap : {false, true}) {
       for (uint32_t threads : {8u, 64u}) {
         for (uint32_t variables : {1000u, 1'000'000u}) {

@@ -6,11 +6,15 @@
 
 namespace cleave::bench {
 
-Trace SerializableTrace::tables(const TraceSize& size) {
-  TraceBuilder builder;
+void SerializableTrace::name(TraceBuilder& builder, const TraceSize& size) {
   for (uint32_t t = 0; t < size.threads; ++t) builder.add_thread({.name = fmt::format("T{}", t)});
   for (uint32_t v = 0; v < size.variables; ++v) builder.add_variable({.name = fmt::format("V{}", v)});
   builder.unit_name("unit");
+}
+
+Trace SerializableTrace::tables(const TraceSize& size) {
+  TraceBuilder builder;
+  name(builder, size);
   return std::move(builder).build();
 }
 

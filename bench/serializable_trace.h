@@ -29,6 +29,7 @@ class SerializableTrace {
       : size_(size), random_(size.seed), threads_(size.threads), variables_(size.variables) {}
 
   // The names behind the ids.
+  static void name(TraceBuilder& builder, const TraceSize& size);
   static Trace tables(const TraceSize& size);
   // False when the trace has its length.
   bool next(Event& event);

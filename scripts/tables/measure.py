@@ -1,4 +1,5 @@
 """Our figures for the papers' tables: every number comes from a findings file or a trace of this run."""
+import subprocess
 import sys
 import tempfile
 import time
@@ -7,9 +8,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "programs"))
 import engines  # noqa: E402
+import suite  # noqa: E402
 
 NOT_YET = "not yet"
-MARATHON_SEEDS = 10
+MARATHON_SEEDS = 10  # random schedules of each program of Marathon's table
+RANDOM_SEEDS = 10    # random schedules for "executor alone"
+REPLAY_SECONDS = 10  # for running a program, all its candidates together
+NATIVE_SECONDS = 0.1  # a program whose slowdown is measured runs at least so long natively
 
 
 def timed(function, *arguments):
@@ -20,10 +25,12 @@ def timed(function, *arguments):
 
 class Measure:
     def __init__(self, build):
+        self.build = Path(build).resolve()
         self.cleave = engines.Cleave(build)
         self.native = Path(build).resolve() / "programs" / "native"
         self.folder = tempfile.TemporaryDirectory()
         self.errors = []
+        self.predicted = {}
 
     def trace(self, binary, arguments, schedule="serial", seed=1):
         """The path of a recorded run, or None."""
@@ -54,7 +61,6 @@ class Measure:
         out.unlink(missing_ok=True)
         status, _ = self.cleave.run("trace", "export", trace, "-o", out)
         if status != 0 or not out.exists():
-            import subprocess
             done = subprocess.run([self.cleave.tool, "trace", "export", trace], capture_output=True, timeout=300)
             if done.returncode != 0:
                 return None
@@ -81,19 +87,47 @@ class Measure:
 
     def predict(self, binary, arguments, replay=False):
         """(findings, stage name → stage, shape of the trace, seconds); empty where there is nothing yet."""
+        key = (binary, tuple(arguments), replay)
+        if key not in self.predicted:
+            self.predicted[key] = self.predict_now(binary, arguments, replay)
+        return self.predicted[key]
+
+    def predict_now(self, binary, arguments, replay):
         trace = self.trace(binary, arguments)
         if trace is None:
             return None, {}, {}, None
-        options = [] if replay else ["--no-replay"]
+        options = ["--budget", REPLAY_SECONDS] if replay else ["--no-replay"]
         (result, seconds) = timed(self.findings, "predict", *options, "--all", trace)
         stages = {stage["name"]: stage for stage in result["stages"]} if result else {}
         return result, stages, self.shape(trace), seconds if result else None
 
+    def witnessed_at_random(self, binary, arguments):
+        """Ids of the triples that random schedules run into by themselves."""
+        ids = set()
+        for seed in range(1, RANDOM_SEEDS + 1):
+            trace = self.trace(binary, arguments, "random", seed)
+            result = self.findings("predict", "--no-replay", "--stages", "patterns,order,locks", trace) if trace else None
+            for finding in result["findings"] if result else []:
+                if suite.VERDICTS.index(finding["verdict"]) >= suite.VERDICTS.index("witnessed"):
+                    ids.add(finding["id"])
+        return ids
+
+    def conditions(self, binaries):
+        """(share of the non-atomic triples that the conditions recognise, exact time over theirs) on random schedules
+        of these programs, as the judge's own benchmark counts them; None where it is not built."""
+        tool = self.build / "bench" / "judge_bench"
+        traces = [self.trace(binary, [], "random", seed) for binary in binaries for seed in (1, 2, 3)]
+        try:
+            done = subprocess.run([tool, *filter(None, traces)], capture_output=True, timeout=300)
+        except (FileNotFoundError, subprocess.TimeoutExpired):
+            return None
+        return done.stdout.decode(errors="replace") if done.returncode == 0 else None
+
     def check(self, binary, arguments, seeds=MARATHON_SEEDS, schedule="random"):
-        """Unique cycles over some random schedules: size → count, and the largest graph and depth."""
+        """Unique cycles over some schedules: size → count, and the largest graph and depth."""
         if not self.cleave.has("check"):
             return None
-        cycles, graph, depth = {}, 0, 0
+        cycles, graph, depth, threads = {}, 0, 0, 0
         for seed in range(1, seeds + 1):
             trace = self.trace(binary, arguments, schedule, seed)
             result = self.findings("check", trace) if trace else None
@@ -103,32 +137,41 @@ class Measure:
                 cycles[finding["id"]] = finding.get("size", 0)
             for stage in result["stages"]:
                 graph, depth = max(graph, stage.get("most_live", 0)), max(depth, stage.get("deepest", 0))
+                threads = max(threads, stage.get("threads", 0))
         sizes = {}
         for size in cycles.values():
             sizes[size] = sizes.get(size, 0) + 1
-        return {"sizes": sizes, "graph": graph, "depth": depth}
+        return {"sizes": sizes, "graph": graph, "depth": depth, "threads": threads, "total": len(cycles)}
 
     def slowdown(self, binary, arguments):
-        """(live, post-mortem): wall time of check -- PROG, and of record, over the native program's; best of three."""
-        import subprocess
-        native = self.native / binary
-
-        def best(command):
-            times = []
-            for _ in range(3):
-                start = time.monotonic()
-                try:
-                    subprocess.run(command, capture_output=True, timeout=120)
-                except (subprocess.TimeoutExpired, FileNotFoundError):
-                    return None
-                times.append(time.monotonic() - start)
-            return min(times)
-
-        instrumented = self.cleave.programs / binary
-        plain = best([native, *arguments])
-        trace = Path(self.folder.name) / "slow.cleave"
-        recorded = best([self.cleave.tool, "record", "-o", trace, "--", instrumented, *arguments])
-        live = best([self.cleave.tool, "check", "--quiet", "--", instrumented, *arguments])
-        if not plain or not self.cleave.has("record"):
+        """(live, post-mortem): wall time of check -- PROG, and of record, over the native program's; best of two, with
+        as many iterations as make the native program run long enough. None where it does not end."""
+        native, instrumented = self.native / binary, self.cleave.programs / binary
+        if not native.exists() or not self.cleave.has("check"):
             return None, None
-        return (live / plain if live and self.cleave.has("check") else None), (recorded / plain if recorded else None)
+        iterations, plain = 1, best([native, *arguments, "--iters", 1], 1)
+        while plain is not None and plain < NATIVE_SECONDS and iterations < 1 << 22:
+            iterations *= 2 if plain > NATIVE_SECONDS / 4 else 8
+            plain = best([native, *arguments, "--iters", iterations], 1)
+        work = [*arguments, "--iters", iterations]
+        plain = best([native, *work], 3)
+        trace = Path(self.folder.name) / "slow.cleave"
+        recorded = best([self.cleave.tool, "record", "--quiet", "-o", trace, "--", instrumented, *work], 2)
+        live = best([self.cleave.tool, "check", "--quiet", "--", instrumented, *work], 2)
+        trace.unlink(missing_ok=True)
+        if not plain:
+            return None, None
+        return live / plain if live else None, recorded / plain if recorded else None
+
+
+def best(command, times):
+    """The shortest wall time of some runs; None if one does not end in time, or is not there."""
+    taken = []
+    for _ in range(times):
+        start = time.monotonic()
+        try:
+            subprocess.run(list(map(str, command)), capture_output=True, timeout=60)
+        except (subprocess.TimeoutExpired, FileNotFoundError):
+            return None
+        taken.append(time.monotonic() - start)
+    return min(taken)

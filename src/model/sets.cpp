@@ -85,6 +85,11 @@ void SetMap::own(ObjectId whole, ObjectId part) {
 void SetMap::refresh() {
   const std::vector<ObjectId>& changed = tables_.changes().outer_set;
   for (; changes_read_ < changed.size(); ++changes_read_) ask_again(changed[changes_read_]);
+  const std::vector<VariableId>& moved = tables_.changes().moved;
+  for (; moves_read_ < moved.size(); ++moves_read_) {
+    uint32_t variable = raw(moved[moves_read_]);
+    if (variable < by_variable_.size()) by_variable_[variable] = kNone<SetId>;
+  }
 }
 
 void SetMap::ask_again(ObjectId object) {

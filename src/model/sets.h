@@ -91,7 +91,7 @@ class SetMap {
   std::unordered_map<uint32_t, ObjectId> owned_by_;             // object → who owns it
   std::unordered_map<uint32_t, std::string> declared_by_hand_;  // variable → set of a text trace
   std::unordered_map<uint32_t, std::vector<VariableId>> members_;   // outermost object → its variables
-  size_t changes_read_ = 0;                                         // of Trace::changes()
+  size_t changes_read_ = 0, moves_read_ = 0;                        // of Trace::changes()
   size_t declared_read_ = 0;                                    // declared_sets() when that was made
 };
 

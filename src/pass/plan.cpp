@@ -299,6 +299,9 @@ void Planner::plan_mark(CallBase& call) {
     unit = tables_.unit(cast<MDString>(node->getOperand(0))->getString().str(), static_cast<uint32_t>(source),
                         debug != nullptr ? tables_.function(debug) : kNoIndex,
                         tables_.type(dyn_cast_or_null<DICompositeType>(node->getOperand(3))));
+    auto accessor =
+        static_cast<Accessor>(mdconst::extract<ConstantInt>(node->getOperand(4))->getZExtValue());
+    if (debug != nullptr && accessor != Accessor::None) tables_.note_accessor(debug, accessor);
   }
   Slot& slot = add_slot(begins ? SlotKind::UnitBegin : SlotKind::UnitEnd, call);
   slot.aux = unit;

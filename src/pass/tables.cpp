@@ -100,6 +100,11 @@ uint32_t TableBuilder::function(const DISubprogram* function) {
   return function_named(linkage, function);
 }
 
+void TableBuilder::note_accessor(const DISubprogram* debug, Accessor accessor) {
+  uint32_t flag = accessor == Accessor::Getter ? FunctionEntry::kGetter : FunctionEntry::kSetter;
+  tables.functions[function(debug)].flags |= flag;
+}
+
 uint32_t TableBuilder::plain_site(const SiteEntry& s) {
   auto key = std::tuple(s.file, s.line, s.column, s.function, s.inlined_at, s.variable, s.type, s.object_type,
                         s.offset);

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "pass/accessors.h"
 #include "trace/site_tables.h"
 
 namespace cleave {
@@ -39,6 +40,8 @@ class TableBuilder {
   // Enters every variable that the module defines, so that an address can be named whoever uses it.
   void add_defined_globals();
 
+  // The function is a plain getter or setter.
+  void note_accessor(const llvm::DISubprogram* function, Accessor accessor);
   // CLEAVE_SET, CLEAVE_OWNED on the field of `type` at `offset`.
   void annotate_field(const llvm::DICompositeType* type, uint64_t offset, llvm::StringRef annotation);
 

@@ -10,6 +10,7 @@
 
 #include <map>
 
+#include "pass/accessors.h"
 #include "pass/debug_names.h"
 #include "pass/marks.h"
 #include "pass/tables.h"
@@ -35,6 +36,7 @@ struct Unit {
   Source source;
   Value* object = nullptr;
   const DICompositeType* type = nullptr;
+  Accessor accessor = Accessor::None;
 };
 
 class UnitMarker {
@@ -154,7 +156,7 @@ class UnitMarker {
     bool is_lambda = owner->getName().empty();
     if (is_lambda || !is_visible(declaration, owner))
       return Unit{PlainFunction, has_this ? first_parameter(function) : nullptr, owner};
-    return Unit{Method, has_this ? first_parameter(function) : nullptr, owner};
+    return Unit{Method, has_this ? first_parameter(function) : nullptr, owner, accessor_kind(function)};
   }
 
   std::optional<Unit> unit_of_plain(Function& function, const DISubprogram& debug) {
@@ -162,7 +164,7 @@ class UnitMarker {
     const DICompositeType* type = first != nullptr ? class_of_parameter(function, first) : nullptr;
     if (!isCPlusPlus(static_cast<dwarf::SourceLanguage>(debug.getUnit()->getSourceLanguage())) &&
         type != nullptr) {
-      return Unit{StructFunction, first, type};
+      return Unit{StructFunction, first, type, accessor_kind(function)};
     }
     return Unit{PlainFunction, nullptr, nullptr};
   }
@@ -188,18 +190,20 @@ class UnitMarker {
   }
 
   // The unit's number as an operand.
-  Value* describe(StringRef name, Source source, const DISubprogram* function, const DICompositeType* type) {
+  Value* describe(StringRef name, Source source, const DISubprogram* function, const DICompositeType* type,
+                  Accessor accessor = Accessor::None) {
     Type* number = Type::getInt32Ty(context_);
     NamedMDNode* list = module_.getOrInsertNamedMetadata(kUnitList);
     list->addOperand(MDNode::get(
         context_, {MDString::get(context_, name), ConstantAsMetadata::get(ConstantInt::get(number, source)),
-                   const_cast<DISubprogram*>(function), const_cast<DICompositeType*>(type)}));
+                   const_cast<DISubprogram*>(function), const_cast<DICompositeType*>(type),
+                   ConstantAsMetadata::get(ConstantInt::get(number, static_cast<uint32_t>(accessor)))}));
     return ConstantInt::get(number, list->getNumOperands() - 1);
   }
 
   void mark(Function& function, const Unit& unit) {
     const DISubprogram* debug = function.getSubprogram();
-    Value* number = describe(qualified_name(debug), unit.source, debug, unit.type);
+    Value* number = describe(qualified_name(debug), unit.source, debug, unit.type, unit.accessor);
     BasicBlock& entry = function.getEntryBlock();
     IRBuilder<> builder(&*entry.getFirstNonPHIOrDbgOrAlloca());
     auto* here = DILocation::get(context_, debug->getScopeLine(), 0, const_cast<DISubprogram*>(debug));

@@ -97,7 +97,20 @@ const std::pair<const uint64_t, Directory::Block>* Directory::block_at(uint64_t 
   return covering(blocks_, address);
 }
 const std::pair<const uint64_t, Directory::Instance>* Directory::instance_at(uint64_t address) const {
-  return covering(instances_, address);
+  auto it = instances_.upper_bound(address);
+  if (it == instances_.begin()) return nullptr;
+  --it;
+  // A member that ends before the address stands in the way of the object that holds both.
+  while (address - it->first >= it->second.size) {
+    auto outer = outers_.find(raw(it->second.object));
+    if (outer == outers_.end()) return nullptr;
+    auto above = instances_.find(builder_.object_info(outer->second.object).address);
+    if (above == instances_.end() || above->first > it->first || above->second.size <= it->second.size ||
+        above->second.object != outer->second.object)
+      return nullptr;
+    it = above;
+  }
+  return &*it;
 }
 
 std::string Directory::place_of(TableSite site) const {
@@ -160,7 +173,27 @@ const std::pair<const uint64_t, Directory::Instance>& Directory::instance(uint64
     made.object = builder_.add_object(std::move(info));
   }
   redirect_inner(base, made);
-  return *instances_.insert_or_assign(base, made).first;
+  const auto& placed = *instances_.insert_or_assign(base, made).first;
+  place_fields(base, made);
+  return placed;
+}
+
+// What a constructor or a fill touched before anybody said what lies there are fields of this object.
+void Directory::place_fields(uint64_t base, const Instance& owner) {
+  auto first = unplaced_.lower_bound(base), last = first;
+  for (; last != unplaced_.end() && last->first - base < owner.size; ++last) {
+    VariableInfo& info = builder_.variable_info(last->second);
+    std::string field = field_path(owner.module->tables, owner.type, last->first - base, false);
+    if (field.empty()) continue;
+    FieldFacts facts = field_facts(owner.module->tables, owner.type, last->first - base);
+    info.name = owner.module->tables.types[owner.type].name + "::" + field;
+    info.field = std::move(field);
+    info.object = owner.object;
+    info.flags = facts.flags;
+    info.set = std::move(facts.set);
+    builder_.moved(last->second);
+  }
+  unplaced_.erase(first, last);
 }
 
 void Directory::redirect_inner(uint64_t base, const Instance& outer) {
@@ -207,8 +240,8 @@ void Directory::note_global(Named& named, const Module& module, const GlobalEntr
 
 // Whether the object that a site speaks of can lie where this access would put it. A fill or copy that the optimiser made
 // out of several stores has the site of one of them, and touches more than that field.
-bool Directory::fits(uint64_t address, const SiteEntry& entry, const Module& module) const {
-  if (address < entry.offset) return false;
+bool Directory::fits(uint64_t address, uint32_t bytes, const SiteEntry& entry, const Module& module) const {
+  if (address < entry.offset || bytes > field_room(module.tables, entry.object_type, entry.offset)) return false;
   const TypeEntry& type = module.tables.types[entry.object_type];
   uint64_t base = address - entry.offset;
   auto holds = [&](uint64_t start, uint64_t size) { return base >= start && base + type.size <= start + size; };
@@ -225,7 +258,7 @@ Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite 
   std::string_view said =
       entry != nullptr ? text_of(site.module->tables, entry->variable) : std::string_view();
   const auto* global = global_at(address);
-  if (entry != nullptr && entry->object_type != kNoIndex && fits(address, *entry, *site.module)) {
+  if (entry != nullptr && entry->object_type != kNoIndex && fits(address, bytes, *entry, *site.module)) {
     uint64_t base = address - entry->offset;
     const SiteTables& tables = site.module->tables;
     const TypeEntry& type = tables.types[entry->object_type];
@@ -302,7 +335,10 @@ VariableId Directory::add_variable(uint64_t address, uint32_t bytes, TableSite s
                     .set = std::move(named.set)};
   info.initial_known = initial_of(address, bytes, &info.initial);
   if (!info.initial_known && value != nullptr) info.initial = *value;
-  return builder_.add_variable(std::move(info));
+  bool placed = !info.field.empty() || global_at(address) != nullptr;
+  VariableId id = builder_.add_variable(std::move(info));
+  if (!placed) unplaced_[address] = id;
+  return id;
 }
 
 VariableId Directory::add_part(VariableId whole, uint64_t address, uint32_t bytes, TableSite site) {
@@ -321,7 +357,9 @@ VariableId Directory::add_part(VariableId whole, uint64_t address, uint32_t byte
   info.size = bytes;
   info.initial = offset < 8 ? info.initial >> (8 * offset) : 0;
   if (bytes < 8) info.initial &= (uint64_t{1} << (8 * bytes)) - 1;
-  return builder_.add_variable(std::move(info));
+  VariableId id = builder_.add_variable(std::move(info));
+  if (auto known = unplaced_.find(old.address); known != unplaced_.end()) unplaced_[address] = id;
+  return id;
 }
 
 std::string Directory::sync_name(uint64_t address, SyncKind kind) {
@@ -381,6 +419,7 @@ ObjectId Directory::release(uint64_t address, uint64_t* bytes) {
 void Directory::forget(uint64_t address, uint64_t bytes) {
   erase_range(blocks_, address, bytes);
   erase_range(instances_, address, bytes);
+  erase_range(unplaced_, address, bytes);
   uint64_t end = address + bytes < address ? UINT64_MAX : address + bytes;
   for (auto it = syncs_.lower_bound(address); it != syncs_.end() && it->first < end; it = syncs_.erase(it))
     sync_cache_.erase(it->first);

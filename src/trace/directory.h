@@ -82,7 +82,7 @@ class Directory {
     uint32_t flags = 0;     // VariableInfo::Flags
     std::string home, set;
   };
-  bool fits(uint64_t address, const SiteEntry& entry, const Module& module) const;
+  bool fits(uint64_t address, uint32_t bytes, const SiteEntry& entry, const Module& module) const;
   void note_field(Named& named, const Module& module, uint32_t type, uint64_t offset) const;
   void note_global(Named& named, const Module& module, const GlobalEntry& entry) const;
 
@@ -92,6 +92,7 @@ class Directory {
   const std::pair<const uint64_t, Instance>* instance_at(uint64_t address) const;
   const std::pair<const uint64_t, Instance>& instance(uint64_t base, const Module& module, uint32_t type);
   void redirect_inner(uint64_t base, const Instance& outer);
+  void place_fields(uint64_t base, const Instance& owner);
   Named name_of(uint64_t address, uint32_t bytes, TableSite site);
   std::string global_name(uint64_t address, const std::pair<const uint64_t, Global>& global,
                           bool stop_at_system) const;
@@ -106,6 +107,7 @@ class Directory {
   std::map<uint64_t, Global> globals_;
   std::map<uint64_t, Block> blocks_;
   std::map<uint64_t, Instance> instances_;
+  std::map<uint64_t, VariableId> unplaced_;  // variables of no known class, until an object there tells its own
   std::map<uint64_t, SyncId> syncs_;
   boost::unordered_flat_map<uint64_t, SyncId> sync_cache_;
   std::map<std::string, uint64_t> counts_;  // for names that need a number

@@ -13,6 +13,7 @@ namespace cleave {
 namespace {
 
 constexpr size_t kChunkEvents = 65536;
+constexpr size_t kBatch = 4096;  // events handed on at once: they stay in the cache
 constexpr uint64_t kLargest = uint64_t{1} << 32;  // bytes of an unpacked chunk: more is a damaged file
 
 class ByteWriter {
@@ -46,22 +47,18 @@ class ByteWriter {
 
 class ByteReader {
  public:
-  explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
+  explicit ByteReader(std::string_view bytes)
+      : next_(reinterpret_cast<const uint8_t*>(bytes.data())), end_(next_ + bytes.size()) {}
   uint64_t number() {
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      if (at_ >= bytes_.size()) return fail();
-      auto byte = static_cast<uint8_t>(bytes_[at_++]);
-      value |= uint64_t{byte & 0x7fu} << shift;
-      if (byte < 0x80) return value;
-    }
-    return fail();
+    if (next_ != end_ && *next_ < 0x80) [[likely]]
+      return *next_++;
+    return long_number();
   }
   void text(std::string& value) {
     uint64_t size = number();
-    if (size > bytes_.size() - at_) return void(fail());
-    value.assign(bytes_.substr(at_, size));
-    at_ += size;
+    if (size > left()) return void(fail());
+    value.assign(reinterpret_cast<const char*>(next_), size);
+    next_ += size;
   }
   template <typename T>
   void field(T& value) {
@@ -75,21 +72,32 @@ class ByteReader {
   template <typename T, typename Visit>
   void list(std::vector<T>& values, Visit visit) {
     uint64_t count = number();
-    if (count > bytes_.size() - at_) return void(fail());
+    if (count > left()) return void(fail());
     values.reserve(count);
     for (uint64_t i = 0; i < count && !failed_; ++i) visit(values.emplace_back());
   }
-  bool good() const { return !failed_ && at_ == bytes_.size(); }
+  bool good() const { return !failed_ && next_ == end_; }
   bool failed() const { return failed_; }
 
  private:
+  uint64_t left() const { return static_cast<uint64_t>(end_ - next_); }
+  uint64_t long_number() {
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      if (next_ == end_) return fail();
+      uint8_t byte = *next_++;
+      value |= uint64_t{byte & 0x7fu} << shift;
+      if (byte < 0x80) return value;
+    }
+    return fail();
+  }
   uint64_t fail() {
     failed_ = true;
-    at_ = bytes_.size();
+    next_ = end_;
     return 0;
   }
-  std::string_view bytes_;
-  size_t at_ = 0;
+  const uint8_t* next_;
+  const uint8_t* end_;
   bool failed_ = false;
 };
 
@@ -113,8 +121,7 @@ void visit(Archive& a, Tables& t) {
   a.list(t.threads, [&](ThreadInfo& i) { a.text(i.name), a.field(i.parent), a.text(i.path); });
   a.list(t.variables, [&](VariableInfo& i) {
     a.text(i.name), a.field(i.address), a.field(i.size), a.field(i.object), a.text(i.field);
-    a.field(i.initial), a.field(i.initial_known);
-    a.field(i.flags), a.text(i.home), a.text(i.set);
+    a.field(i.initial), a.field(i.initial_known), a.field(i.flags), a.text(i.home), a.text(i.set);
   });
   a.list(t.objects, [&](ObjectInfo& i) {
     a.text(i.name), a.text(i.type), a.field(i.address), a.field(i.size), a.field(i.outer);
@@ -140,7 +147,8 @@ void visit(Archive& a, Tables& t) {
 
 struct EventExtra {
   uint64_t old_value = 0;
-  SymbolicInfo symbolic;
+  bool has_symbolic = false;
+  SymbolicInfo symbolic;  // if it has one
 };
 
 // Bits that say which rare parts of an event follow.
@@ -192,8 +200,8 @@ void read_event(ByteReader& in, Event& event, EventExtra& extra) {
   if (parts & kObject2) event.object2 = static_cast<uint32_t>(in.number());
   if (parts & kValue) event.value = in.number();
   if (event.kind == EventKind::Update) extra.old_value = in.number();
-  extra.symbolic = {};
-  if (!(parts & kSymbolic)) return;
+  extra.has_symbolic = parts & kSymbolic;
+  if (!extra.has_symbolic) return;
   in.text(extra.symbolic.bound);
   in.text(extra.symbolic.expression);
 }
@@ -228,6 +236,18 @@ bool unpack(std::span<const uint8_t> packed, std::string& plain) {
 
 bool fits(uint32_t id, size_t size) { return id == UINT32_MAX || id < size; }
 
+// Objects within objects end somewhere; a damaged file may go round in a circle.
+bool outers_end(const std::vector<ObjectInfo>& objects, const ObjectInfo& of) {
+  constexpr int kDeepest = 64;
+  const ObjectInfo* at = &of;
+  for (int depth = 0; depth < kDeepest; ++depth) {
+    if (at->outer == kNone<ObjectId>) return true;
+    if (raw(at->outer) >= objects.size()) return false;
+    at = &objects[raw(at->outer)];
+  }
+  return false;
+}
+
 bool tables_hold(const Tables& t) {
   for (const ThreadInfo& i : t.threads) {
     if (!fits(raw(i.parent), t.threads.size())) return false;
@@ -236,7 +256,7 @@ bool tables_hold(const Tables& t) {
     if (!fits(raw(i.object), t.objects.size())) return false;
   }
   for (const ObjectInfo& i : t.objects) {
-    if (!fits(raw(i.outer), t.objects.size())) return false;
+    if (!outers_end(t.objects, i)) return false;
   }
   for (const SyncInfo& i : t.syncs) {
     if (i.kind > SyncKind::Once) return false;
@@ -330,26 +350,29 @@ class PlainReader {
     return Error{file_.path(), "has events without names; import it again"};
   }
 
-  // The next chunk's events; done is set when there is none.
+  // The next events, at most kBatch of one chunk; done is set when there is none.
   template <typename Take>
   Status next(const Trace& tables, bool& done, Take take) {
     const std::vector<OtherChunk>& chunks = file_.others();
-    while (at_ < chunks.size() && chunks[at_].kind != CLEAVE_CHUNK_EVENTS) ++at_;
-    done = at_ >= chunks.size();
-    if (done) return Done{};
-    const OtherChunk& chunk = chunks[at_++];
-    if (!unpack(file_.body(chunk), plain_)) return bad(chunk, "damaged events");
-    ByteReader in(plain_);
-    uint64_t count = in.number();
-    if (count > kChunkEvents) return bad(chunk, "damaged events");
-    Event event{.kind = EventKind::Read, .thread = ThreadId{0}};
-    EventExtra extra;
-    for (uint64_t i = 0; i < count; ++i) {
-      read_event(in, event, extra);
-      if (in.failed() || !event_holds(tables, event)) return bad(chunk, "damaged events");
-      take(event, extra);
+    done = false;
+    if (left_ == 0) {
+      while (at_ < chunks.size() && chunks[at_].kind != CLEAVE_CHUNK_EVENTS) ++at_;
+      done = at_ >= chunks.size();
+      if (done) return Done{};
+      if (!unpack(file_.body(chunks[at_]), plain_)) return bad(chunks[at_], "damaged events");
+      in_ = ByteReader(plain_);
+      left_ = in_.number();
+      ++at_;
+      if (left_ > kChunkEvents) return bad(chunks[at_ - 1], "damaged events");
     }
-    if (!in.good()) return bad(chunk, "damaged events");
+    Event event{.kind = EventKind::Read, .thread = ThreadId{0}};
+    for (uint64_t i = std::min<uint64_t>(left_, kBatch); i > 0; --i) {
+      read_event(in_, event, extra_);
+      if (in_.failed() || !event_holds(tables, event)) return bad(chunks[at_ - 1], "damaged events");
+      take(event, extra_);
+      --left_;
+    }
+    if (left_ == 0 && !in_.good()) return bad(chunks[at_ - 1], "damaged events");
     return Done{};
   }
 
@@ -358,8 +381,11 @@ class PlainReader {
     return Error{fmt::format("{}: byte {}", file_.path(), chunk.offset), what};
   }
   const TraceFile& file_;
-  size_t at_ = 0;
+  size_t at_ = 0;  // chunks begun
   std::string plain_;
+  ByteReader in_{std::string_view()};
+  uint64_t left_ = 0;  // events of the chunk that were not read yet
+  EventExtra extra_;
 };
 
 class PlainSource final : public BinarySource {
@@ -455,7 +481,7 @@ Result<Trace> load_plain_events(const TraceFile& file) {
     Status status = reader.next(builder.tables(), done, [&](const Event& event, EventExtra& extra) {
       EventIndex index =
           event.kind == EventKind::Update ? builder.add_update(event, extra.old_value) : builder.add(event);
-      if (extra.symbolic != SymbolicInfo{}) builder.annotate(index, extra.symbolic);
+      if (extra.has_symbolic) builder.annotate(index, extra.symbolic);
     });
     if (!status) return status.error();
   }

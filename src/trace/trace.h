@@ -106,6 +106,7 @@ struct SymbolicInfo {
 // What happened to tables while they grew; no part of what a trace is, so any two are equal.
 struct TableChanges {
   std::vector<ObjectId> outer_set;  // objects that got their `outer` after they were made, in order
+  std::vector<VariableId> moved;    // variables whose object became known after they were made, in order
   friend bool operator==(const TableChanges&, const TableChanges&) { return true; }
 };
 
@@ -208,6 +209,9 @@ class TraceBuilder {
     trace_.objects_[raw(object)].outer = outer;
     trace_.changes_.outer_set.push_back(object);
   }
+
+  // The variable turned out to be a field of an object.
+  void moved(VariableId variable) { trace_.changes_.moved.push_back(variable); }
 
   // For tests and generators: one line an event.
   EventIndex read(std::string_view thread, std::string_view variable, uint64_t value);

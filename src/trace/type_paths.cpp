@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "trace/trace.h"
@@ -75,6 +76,20 @@ FieldFacts field_facts(const SiteTables& tables, uint32_t type, uint64_t offset)
   if (unique || (owned && last != nullptr && (last->flags & FieldEntry::kPointer) != 0))
     facts.flags |= VariableInfo::kOwned;
   return facts;
+}
+
+uint64_t field_room(const SiteTables& tables, uint32_t type, uint64_t offset) {
+  uint64_t room = UINT64_MAX;
+  std::string ignored;
+  for (int depth = 0; type != kNoIndex && depth < kDeepest; ++depth) {
+    const FieldEntry* field = field_at(tables.types[type], offset);
+    if (field == nullptr) break;
+    offset -= field->offset;
+    room = field->size - std::min(offset, field->size);
+    enter_array(*field, offset, ignored);
+    type = field->type;
+  }
+  return room;
 }
 
 bool member_path(const SiteTables& tables, uint32_t type, uint64_t offset, std::string_view inner,

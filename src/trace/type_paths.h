@@ -22,6 +22,8 @@ struct FieldFacts {
   std::string set;
 };
 FieldFacts field_facts(const SiteTables& tables, uint32_t type, uint64_t offset);
+// How many bytes from there on belong to that innermost field; an array counts as a whole. UINT64_MAX if there is none.
+uint64_t field_room(const SiteTables& tables, uint32_t type, uint64_t offset);
 
 // Whether class `inner` (by name) lies by value at `offset` of class `type`; gives its path with a dot:
 // "inner.".

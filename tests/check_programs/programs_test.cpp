@@ -15,6 +15,7 @@ namespace {
 
 const std::string kBin = CLEAVE_BINARY_DIR "/bin/";
 const std::string kSource = CLEAVE_SOURCE_DIR "/tests/check_programs/source/";
+const std::string kInclude = "-I" CLEAVE_SOURCE_DIR "/include";
 
 class Programs : public testing::Test {
  protected:
@@ -30,12 +31,15 @@ class Programs : public testing::Test {
     run(fmt::format("{}{} -g -O1 -pthread {} {}{} -o {}", kBin, compiler, flags, kSource, source, program));
     return program;
   }
-  // "set: unit unit" of every finding.
-  std::vector<std::string> cycles(const std::string& json) {
-    std::ifstream file(json);
+  static std::string text_of(const std::string& path) {
+    std::ifstream file(path);
     std::stringstream text;
     text << file.rdbuf();
-    Result<Findings> findings = report::from_json(text.str(), json);
+    return text.str();
+  }
+  // "set: unit unit" of every finding.
+  std::vector<std::string> cycles(const std::string& json) {
+    Result<Findings> findings = report::from_json(text_of(json), json);
     EXPECT_TRUE(findings.ok()) << (findings.ok() ? "" : findings.error().sentence());
     std::vector<std::string> lines;
     if (!findings) return lines;
@@ -106,6 +110,86 @@ TEST_F(Programs, QueueWithAConditionVariable) {
 TEST_F(Programs, GettersAndSettersMakeTheirCallerAUnit) {
   EXPECT_EQ(check("accessors.cpp", "", "--units methods"), Lines{"Cell: increment increment"});
   EXPECT_EQ(check("accessors.cpp", "-DREPAIRED", "--units methods"), Lines{});
+}
+
+TEST_F(Programs, AccessorsThatLockAreAccessors) {
+  EXPECT_EQ(check("locked_accessors.cpp", "", "--units methods"), Lines{"Cell: increment increment"});
+  EXPECT_EQ(check("locked_accessors.cpp", "-DREPAIRED", "--units methods"), Lines{});
+  // With the default the critical section in the getter is a unit, and it comes first.
+  EXPECT_EQ(check("locked_accessors.cpp", ""), Lines{});
+}
+
+TEST_F(Programs, SetsOfOneObject) {
+  EXPECT_EQ(check("sets.cpp", kInclude), Lines{});
+  EXPECT_EQ(check("sets.cpp", kInclude + " -DMERGED"), Lines{"Account: Account::deposit Account::look"});
+}
+
+TEST_F(Programs, MembersByValueAndObjectsInAVector) {
+  EXPECT_EQ(check("members.cpp", ""), Lines{"Gauge: Gauge::set Gauge::width"});
+  EXPECT_EQ(check("members.cpp", "-DREPAIRED"), Lines{});
+  EXPECT_EQ(check("members.cpp", "-DOTHER"), Lines{});
+}
+
+TEST_F(Programs, StaticsOfAClass) {
+  EXPECT_EQ(check("class_statics.cpp", ""), Lines{"Registry: Registry::consistent Registry::enter"});
+  EXPECT_EQ(check("class_statics.cpp", "-DREPAIRED"), Lines{});
+}
+
+TEST_F(Programs, NestedClassesMakeTheirUserAUnit) {
+  EXPECT_EQ(check("cursor.cpp", kInclude, "--units methods"), Lines{"List: List::clear first_of"});
+}
+
+TEST_F(Programs, UnitForAParameter) {
+  EXPECT_EQ(check("cursor.cpp", kInclude + " -DUNITFOR", "--units annotated,methods"),
+            Lines{"List: List::clear first_of"});
+}
+
+TEST_F(Programs, ConfigOverridesHeuristics) {
+  std::string config = directory_ / "cleave.toml";
+  std::ofstream(config) << "[units]\nnot_atomic = [\"Range::set\"]\n";
+  EXPECT_EQ(check("two_fields.cpp", "", "--units methods --config " + config), Lines{});
+  std::ofstream(config) << "[sets]\n\"Range.lo\" = [\"Range::lo_\"]\n\"Range.hi\" = [\"Range::hi_\"]\n";
+  EXPECT_EQ(check("two_fields.cpp", "", "--config " + config), Lines{});
+}
+
+TEST_F(Programs, ATruncatedTraceIsJudgedAsFarAsItGoes) {
+  std::string program = build("two_fields.cpp", "");
+  std::string trace = directory_ / "trace", json = directory_ / "findings.json";
+  run(fmt::format("{}cleave record -o {} -- {}", kBin, trace, program));
+  std::filesystem::resize_file(trace, std::filesystem::file_size(trace) - 40);  // the mark of the end is cut
+  run(fmt::format("{}cleave check --json {} {} > {}", kBin, json, trace, (directory_ / "out").string()), 1);
+  EXPECT_EQ(cycles(json), Lines{"Range: Range::set Range::valid"});
+  EXPECT_NE(text_of(directory_ / "out").find("the trace ends in the middle"), std::string::npos);
+}
+
+TEST_F(Programs, ThePictureHasTheCycle) {
+  std::string dot = directory_ / "cycles.dot";
+  check("two_fields.cpp", "", "--dot " + dot);
+  std::string text = text_of(dot);
+  EXPECT_TRUE(text.starts_with("digraph conflicts {")) << text;
+  EXPECT_NE(text.find("Range::set"), std::string::npos);
+  EXPECT_NE(text.find("c0u0 -> c0u1 [label=\"W"), std::string::npos) << text;
+}
+
+// Runs on after its cycle, for ever.
+TEST_F(Programs, StopEndsTheProgramAtTheFirstCycle) {
+  std::string program = build("endless.cpp", "");
+  std::string json = directory_ / "live.json", out = directory_ / "out";
+  run(fmt::format("timeout 60 {}cleave check --stop --json {} -- {} > {} 2> {}.err", kBin, json, program, out, out), 1);
+  EXPECT_EQ(cycles(json), Lines{"Range: Range::set Range::valid"});
+  EXPECT_NE(text_of(out).find("signal 9"), std::string::npos) << text_of(out);
+  EXPECT_NE(text_of(out + ".err").find("found"), std::string::npos);
+}
+
+TEST_F(Programs, StopUnderTheDebugger) {
+  if (std::system("gdb --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "gdb is not installed";
+  std::string program = build("endless.cpp", "");
+  std::string json = directory_ / "live.json", out = directory_ / "out";
+  run(fmt::format("echo 'info threads' | timeout 120 {}cleave check --stop --gdb --json {} -- {} > {} 2>&1", kBin, json,
+                  program, out),
+      1);
+  EXPECT_EQ(cycles(json), Lines{"Range: Range::set Range::valid"});
+  EXPECT_NE(text_of(out).find("Thread 0x"), std::string::npos) << text_of(out);
 }
 
 TEST_F(Programs, LiveFindsTheSame) {

@@ -1,5 +1,6 @@
 """Runs Cleave's engines on a program of the suite and compares their findings with its expect.toml."""
 import fnmatch
+import functools
 import json
 import os
 import subprocess
@@ -20,6 +21,7 @@ class Cleave:
         self.tool = self.build / "bin" / "cleave"
         self.programs = self.build / "programs" / "cleave"
 
+    @functools.cache
     def help_of(self, *verb):
         """What `cleave [VERB] --help` prints; nothing if there is no tool."""
         try:
@@ -119,8 +121,18 @@ def matches(expected, finding):
         return False
     if "functions" in expected and not functions_match(expected["functions"], finding):
         return False
-    names = [unit.get("name") for unit in finding.get("units", [])] + [finding.get("unit")]
-    return all(any(same_name(unit, name) for name in names) for unit in expected.get("units", []))
+    return units_match(expected.get("units", []), finding)
+
+
+def units_match(expected, finding):
+    """Each expected unit is another one of the finding: [u, u] is met by a cycle of two calls of u, not by one."""
+    names = [unit.get("name") for unit in finding.get("units", [])] or [finding.get("unit")]
+    for unit in sorted(expected, key=len, reverse=True):
+        met = next((number for number, name in enumerate(names) if same_name(unit, name)), None)
+        if met is None:
+            return False
+        names.pop(met)
+    return True
 
 
 def describe(expected):

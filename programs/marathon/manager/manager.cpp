@@ -10,7 +10,10 @@ class Manager {
   explicit Manager(int requests) : requests_(requests) {}
 
   // One request at most; false when there are none left.
-  bool handle() {
+  CLEAVE_ATOMIC bool handle() {
+#ifdef FIXED
+    std::lock_guard whole(mutex_);
+#endif
     if (requests_ <= 0) return false;
     if (flag_) {
       requests_ = requests_ - 1;

@@ -67,7 +67,7 @@ class Floor {
 struct Building {
   Floor floors[kFloors];
 #ifdef FIXED
-  std::mutex panel;  // calls are placed and looked for one at a time
+  std::mutex panel;  // calls are placed, looked for and answered one at a time
 #endif
 };
 
@@ -89,11 +89,18 @@ CLEAVE_ATOMIC static int find_call(Building& building, int* age) {
   return -1;
 }
 
+static void open_doors(Building& building, int floor, int age) {
+#ifdef FIXED
+  std::lock_guard whole(building.panel);
+#endif
+  building.floors[floor].take_people(age);
+}
+
 static void lift(Building& building, unsigned scans) {
   for (unsigned i = 0; i < scans; i++) {
     int age = 0;
     int floor = find_call(building, &age);
-    if (floor >= 0) building.floors[floor].take_people(age);
+    if (floor >= 0) open_doors(building, floor, age);
     std::this_thread::yield();
   }
 }

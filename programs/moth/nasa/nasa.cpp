@@ -29,9 +29,10 @@ class Agent {
   // The daemon's unit. Counts the properties it found broken, and repairs them.
   CLEAVE_ATOMIC void check(int cell) {
     std::lock_guard lock(mutex_);
-    if (table_[cell].achieved && table_[cell].value != system_state_[cell]) {
+    Entry promised = table_[cell];
+    if (promised.achieved && promised.value != system_state_[cell]) {
       warnings_++;
-      system_state_[cell] = table_[cell].value;
+      system_state_[cell] = promised.value;
     }
     checks_++;
   }
