@@ -160,7 +160,7 @@ int run_predict(const PredictVerb& verb) {
   if (symbolic) {
     SymbolicStageOptions stage;
     stage.every_triple = verb.all;
-    stage.keep_reads = verb.model == "cam";
+    stage.model = verb.model;
     stage.seconds = verb.solver_seconds;
     Status decided = decide_symbolically(verb.trace, trace.value(), stage, &prediction);
     if (!decided) prediction.remarks.push_back("the symbolic stage was left out: " + decided.error().sentence());
@@ -203,8 +203,8 @@ void add_predict_verb(CLI::App& app, Context& context) {
   command->add_option("--stages", verb->stages, "stages to run: patterns, order, locks, filter, exact, symbolic")
       ->delimiter(',');
   command->add_flag("--all", verb->all, "show what the stages ruled out too");
-  command->add_option("--model", verb->model, "of the symbolic stage: ctp, or cam (every read keeps its value)")
-      ->check(CLI::IsMember({"ctp", "cam"}))
+  command->add_option("--model", verb->model, "of the symbolic stage: ctp; cam (data is ignored) and mcm (every read keeps its value) for comparison")
+      ->check(CLI::IsMember({"ctp", "cam", "mcm"}))
       ->capture_default_str();
   command->add_option("--solver-seconds", verb->solver_seconds, "for the symbolic stage, all candidates together")
       ->check(CLI::Range(0.0, 1e6))

@@ -89,7 +89,8 @@ Status decide_symbolically(const std::string& path, const Trace& trace, const Sy
   stage.name = "symbolic";
   note_walk(lifted.value().walk, &stage, &prediction->remarks);
   FeasibilityOptions solver;
-  solver.keep_reads = options.keep_reads;
+  if (options.model == "cam") solver.model = DataModel::Ignored;
+  if (options.model == "mcm") solver.model = DataModel::Recorded;
   FeasibilityChecker checker(*lifted.value().symbolic, solver);
   uint64_t unsat = 0, unknown = 0;
   size_t questions = 0;

@@ -10,7 +10,7 @@ namespace cleave::cli {
 
 struct SymbolicStageOptions {
   bool every_triple = false;   // decide every representative, not only up to the first that is feasible
-  bool keep_reads = false;     // --model cam
+  std::string model = "ctp";   // or cam, mcm: see DataModel
   double seconds = 60;         // for all candidates together
   std::string program;         // the binary, where it is not where the trace says
 };

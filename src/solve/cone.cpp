@@ -16,8 +16,9 @@ void each_event(const TraceIndex& index, const Slice& slice, Function visit) {
 }  // namespace
 
 Cone::Cone(const SymbolicTrace& trace, const TraceIndex& index, const Slice& slice,
-           const std::vector<std::vector<Section>>& derived, const FeasibilityQuery& query)
-    : trace_(trace), index_(index), slice_(slice), derived_(derived), query_(query) {
+           const std::vector<std::vector<Section>>& derived, const FeasibilityQuery& query,
+           DataModel model)
+    : trace_(trace), index_(index), slice_(slice), derived_(derived), query_(query), model_(model) {
   keep_structure();
   keep_data();
   keep_locks();
@@ -53,7 +54,11 @@ void Cone::keep_structure() {
 }
 
 void Cone::keep_data() {
+  for (EventIndex at : {query_.first, query_.remote, query_.second}) flags_.insert(static_cast<uint32_t>(raw(at)));
+  if (model_ == DataModel::Ignored) return;
   each_event(index_, slice_, [&](uint32_t e) {
+    SymbolId bound = trace_.bound(id_of<EventIndex>(e));
+    if (model_ == DataModel::Recorded && bound != kNone<SymbolId> && symbols_.insert(raw(bound)).second) open_.push_back(e);
     ExpressionId condition = trace_.condition(id_of<EventIndex>(e));
     if (condition == kNone<ExpressionId> || trace_.pool().is_constant(condition)) return;
     flags_.insert(e);
@@ -66,7 +71,6 @@ void Cone::keep_data() {
     }
   }
   for (EventIndex at : {query_.first, query_.remote, query_.second}) {
-    flags_.insert(static_cast<uint32_t>(raw(at)));
     need(trace_.stored(at));
     if (const MovingStore* moving = trace_.moving(at)) need(moving->index);
   }

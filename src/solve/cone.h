@@ -16,11 +16,14 @@ class Cone {
  public:
   // O(events of the slice, and accesses of the variables in the cone).
   Cone(const SymbolicTrace& trace, const TraceIndex& index, const Slice& slice,
-       const std::vector<std::vector<Section>>& derived, const FeasibilityQuery& query);
+       const std::vector<std::vector<Section>>& derived, const FeasibilityQuery& query,
+       DataModel model);
 
   std::span<const uint32_t> events() const { return events_; }  // in trace order
   bool contains(uint32_t event) const { return flags_.contains(event); }
   bool needs(SymbolId symbol) const { return symbols_.contains(raw(symbol)); }
+  // What the variable holds may matter.
+  bool watches(VariableId variable) const { return variables_.contains(raw(variable)); }
   // Sections that begin in the slice, by lock; locks that exclude nothing are left out.
   const std::map<uint32_t, std::vector<Section>>& sections() const { return sections_; }
 
@@ -43,6 +46,7 @@ class Cone {
   const Slice& slice_;
   const std::vector<std::vector<Section>>& derived_;
   const FeasibilityQuery& query_;
+  const DataModel model_;
   boost::unordered_flat_set<uint32_t> flags_, symbols_, variables_;
   std::vector<uint32_t> open_;  // reads whose writers are still to be kept
   std::vector<uint32_t> events_;

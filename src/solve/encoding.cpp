@@ -69,7 +69,7 @@ std::optional<z3::expr> Encoding::goes_to(uint32_t write, VariableId variable) {
   const MovingStore* moving = trace_.moving(id_of<EventIndex>(write));
   if (moving == nullptr) return std::nullopt;
   for (const MovingStore::Place& place : moving->places) {
-    if (place.variable == variable) return terms_.term(moving->index) == context_.bv_val(place.index, 64);
+    if (place.variable == variable) return terms_.term(moving->index) == terms_.term(trace_.pool().constant(place.index, trace_.pool()[moving->index].width));
   }
   return context_.bool_val(false);
 }
@@ -119,10 +119,14 @@ void Encoding::reads_and_conditions() {
   for (uint32_t e : cone_.events()) {
     EventIndex at = id_of<EventIndex>(e);
     ExpressionId condition = trace_.condition(at);
-    if (condition != kNone<ExpressionId>) solver_.add(!happens(e) || terms_.term(condition));
-    if (!reads(event(e).kind)) continue;
+    if (condition != kNone<ExpressionId> && options_.model != DataModel::Ignored) solver_.add(!happens(e) || terms_.term(condition));
     SymbolId symbol = trace_.bound(at);
     if (symbol == kNone<SymbolId> || !cone_.needs(symbol)) continue;
+    if (options_.model == DataModel::Recorded) {
+      z3::expr recorded = terms_.term(trace_.pool().constant(trace_.symbol(symbol).recorded, trace_.symbol(symbol).width));
+      solver_.add(!happens(e) || terms_.symbol(symbol) == recorded);
+    }
+    if (!reads(event(e).kind)) continue;
     if (closing_ == Closing::Open) {
       std::vector<uint32_t> outside = outside_writers(e, event(e).variable());
       if (!outside.empty()) {
@@ -132,10 +136,6 @@ void Encoding::reads_and_conditions() {
     }
     auto served = last_value(e, event(e).variable(), terms_.symbol(symbol), trace_.symbol(symbol).width);
     if (served) solver_.add(!happens(e) || *served);
-    if (options_.keep_reads) {
-      z3::expr recorded = terms_.term(trace_.pool().constant(trace_.symbol(symbol).recorded, trace_.symbol(symbol).width));
-      solver_.add(!happens(e) || terms_.symbol(symbol) == recorded);
-    }
   }
 }
 
@@ -257,9 +257,10 @@ void Encoding::violation() {
        second = static_cast<uint32_t>(raw(query_.second));
   solver_.add(before(first, remote) && before(remote, second) && happens(second));
   for (uint32_t e : {first, remote, second}) {
+    if (options_.model == DataModel::Ignored) break;
     if (auto here = goes_to(e, event(e).variable())) solver_.add(*here);
   }
-  if (options_.same_value_is_violation) return;
+  if (options_.same_value_is_violation || options_.model == DataModel::Ignored) return;
   std::string_view letters = word_of(query_.pattern);
   if (letters.size() != 3) return;
   VariableId variable = event(remote).variable();

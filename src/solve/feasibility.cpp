@@ -35,7 +35,7 @@ uint32_t cheapest(const Slice& slice, const std::vector<uint32_t>& outside) {
 class FeasibilityChecker::Impl {
  public:
   Impl(SymbolicTrace& trace, FeasibilityOptions options) : trace_(trace), options_(options), index_(trace) {
-    if (options_.derive_locks) derived_ = derived_locks(trace, index_);
+    if (options_.derive_locks && options_.model != DataModel::Ignored) derived_ = derived_locks(trace, index_);
     for (const std::vector<Section>& sections : derived_) index_.note_releases(sections);
   }
 
@@ -68,7 +68,7 @@ class FeasibilityChecker::Impl {
     for (uint32_t growth = 0; growth <= options_.growths; ++growth) {
       result->slice_events = slice.events();
       if (result->slice_events > options_.largest_slice) return unknown(result, "the slice is too large");
-      Cone cone(trace_, index_, slice, derived_, query);
+      Cone cone(trace_, index_, slice, derived_, query, options_.model);
       Exploration::Outcome here = glance(query, cone, result);
       if (here == Exploration::Outcome::Found) return;
       if (growth == kHard && explore_whole(query, kLook, result)) return;
@@ -126,7 +126,7 @@ class FeasibilityChecker::Impl {
     slice.add(static_cast<uint32_t>(raw(query.second)));
     for (;;) {
       if (slice.events() > kLargestWhole) return false;
-      Cone cone(trace_, index_, slice, derived_, query);
+      Cone cone(trace_, index_, slice, derived_, query, options_.model);
       std::vector<uint32_t> outside = cone.outside();
       for (uint32_t event : outside) slice.add(event);
       if (!outside.empty()) continue;

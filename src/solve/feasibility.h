@@ -28,6 +28,13 @@ struct FeasibilityQuery {
 
 enum class Answer : uint8_t { Feasible, Infeasible, Unknown };
 
+// What is known of the program's data.
+enum class DataModel : uint8_t {
+  Program,   // CTP: values flow as the program says
+  Ignored,   // CAM, the paper's appendix A: any branch, any value; synchronization stays. Says more than there is
+  Recorded,  // the maximal causal model of the paper's figure 2: every read returns what it returned. Says less
+};
+
 struct FeasibilityOptions {
   uint64_t effort = 20'000'000;      // solver resources per question: deterministic, about 10 seconds at most; 0: states alone
   uint64_t states = 1'000'000;       // that may be looked at per question (explore.h); 0: the solver alone
@@ -35,7 +42,7 @@ struct FeasibilityOptions {
   uint32_t growths = 64;
   bool same_value_is_violation = false;  // true: conflicts only, without guarded independence (definition 2)
   bool derive_locks = true;          // recognise locks made by hand (derived_locks.h)
-  bool keep_reads = false;           // `--model cam`: appendix A, every read keeps its recorded value
+  DataModel model = DataModel::Program;
 };
 
 struct Feasibility {

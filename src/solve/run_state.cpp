@@ -59,7 +59,7 @@ void RunState::lay_out(const Cone& cone) {
   boost::unordered_flat_map<uint32_t, uint32_t> place;  // event → number of the step in its thread
   for (uint32_t e : cone.events()) {
     uint32_t thread = raw(index_.trace().events()[e].thread);
-    Step step = make_step(e, thread);
+    Step step = make_step(cone, e, thread);
     for (uint32_t other : index_.must_follow(e)) {
       auto it = place.find(other);
       if (it != place.end()) step.needs.emplace_back(raw(index_.trace().events()[other].thread), it->second + 1);
@@ -79,7 +79,7 @@ Formula RunState::formula(ExpressionId id, uint32_t thread) {
   });
 }
 
-RunState::Step RunState::make_step(uint32_t e, uint32_t thread) {
+RunState::Step RunState::make_step(const Cone& cone, uint32_t e, uint32_t thread) {
   const Event& event = index_.trace().events()[e];
   EventIndex at = id_of<EventIndex>(e);
   Step step;
@@ -88,33 +88,7 @@ RunState::Step RunState::make_step(uint32_t e, uint32_t thread) {
   if (at == query_.first) step.role = Role::First;
   if (at == query_.remote) step.role = Role::Remote;
   if (at == query_.second) step.role = Role::Second;
-  if (SymbolId symbol = trace_.bound(at); symbol != kNone<SymbolId> && symbol_words_.contains(raw(symbol))) {
-    step.symbol = symbol_words_.at(raw(symbol));
-    step.recorded = trace_.symbol(symbol).recorded;
-  }
-  if (ExpressionId condition = trace_.condition(at); condition != kNone<ExpressionId>) {
-    step.condition = formula(condition, thread);
-    auto symbols = trace_.pool().symbols(condition);
-    step.condition_is_own = std::find(symbols.begin(), symbols.end(), trace_.bound(at)) != symbols.end();
-  }
-  auto memory = [&](VariableId variable) {
-    const VariableInfo& info = index_.trace().variable(variable);
-    uint64_t initial = info.address != 0 && info.size < 8 ? truncate(info.initial, static_cast<uint8_t>(info.size * 8)) : info.initial;
-    return word_of(memory_words_, raw(variable), initial);
-  };
-  if (is_access(event.kind)) step.memory = memory(event.variable());
-  if (writes(event.kind)) {
-    ExpressionId stored = trace_.stored(at);
-    if (stored == kNone<ExpressionId>) {
-      applicable_ = false;
-    } else {
-      step.stored = formula(stored, thread);
-    }
-    if (const MovingStore* moving = trace_.moving(at)) {
-      step.index = formula(moving->index, thread);
-      for (const MovingStore::Place& p : moving->places) step.places.emplace_back(p.index, memory(p.variable));
-    }
-  }
+  if (options_.model != DataModel::Ignored) add_data(cone, thread, &step);
   switch (event.kind) {
     case EventKind::Wake:
       step.woken_by_signal = !index_.wakers(e).empty();
@@ -134,6 +108,43 @@ RunState::Step RunState::make_step(uint32_t e, uint32_t thread) {
     default: break;
   }
   return step;
+}
+
+// An access of what nobody asks about is there only for its place in the thread.
+void RunState::add_data(const Cone& cone, uint32_t thread, Step* step) {
+  EventIndex at = id_of<EventIndex>(step->event);
+  const Event& event = index_.trace().event(at);
+  if (SymbolId symbol = trace_.bound(at); symbol != kNone<SymbolId> && symbol_words_.contains(raw(symbol))) {
+    step->symbol = symbol_words_.at(raw(symbol));
+    step->recorded = trace_.symbol(symbol).recorded;
+  }
+  if (ExpressionId condition = trace_.condition(at); condition != kNone<ExpressionId>) {
+    step->condition = formula(condition, thread);
+    auto symbols = trace_.pool().symbols(condition);
+    step->condition_is_own = std::find(symbols.begin(), symbols.end(), trace_.bound(at)) != symbols.end();
+  }
+  auto memory = [&](VariableId variable) {
+    const VariableInfo& info = index_.trace().variable(variable);
+    uint64_t initial = info.address != 0 && info.size < 8 ? truncate(info.initial, static_cast<uint8_t>(info.size * 8)) : info.initial;
+    return word_of(memory_words_, raw(variable), initial);
+  };
+  if (!is_access(event.kind)) return;
+  const MovingStore* moving = trace_.moving(at);
+  if (moving != nullptr) {
+    for (const MovingStore::Place& p : moving->places) {
+      if (cone.watches(p.variable)) step->places.emplace_back(p.index, memory(p.variable));
+    }
+    if (!step->places.empty()) step->index = formula(moving->index, thread);
+  }
+  if (cone.watches(event.variable())) step->memory = memory(event.variable());
+  if (step->places.empty() && (moving != nullptr || step->memory == UINT32_MAX)) return;
+  if (!writes(event.kind)) return;
+  ExpressionId stored = trace_.stored(at);
+  if (stored == kNone<ExpressionId>) {
+    applicable_ = false;
+  } else {
+    step->stored = formula(stored, thread);
+  }
 }
 
 void RunState::find_uses() {
@@ -223,7 +234,7 @@ uint32_t RunState::target(const Step& step) const {
 }
 
 bool RunState::conditions_hold(const Step& step) {
-  if (options_.keep_reads && step.symbol != UINT32_MAX && step.memory != UINT32_MAX && words_[step.memory] != step.recorded) return false;
+  if (options_.model == DataModel::Recorded && step.symbol != UINT32_MAX && step.memory != UINT32_MAX && words_[step.memory] != step.recorded) return false;
   if (step.condition.empty()) return true;
   return step.condition.evaluate(words_.data()) != 0;
 }
@@ -234,7 +245,7 @@ bool RunState::guards_hold(const Step& step) {
   uint64_t stage = words_[stage_];
   if (stage != static_cast<uint64_t>(step.role) - 1) return false;
   if (!step.places.empty() && target(step) != step.memory) return false;
-  if (options_.same_value_is_violation || letters_.size() != 3) return true;
+  if (options_.same_value_is_violation || options_.model == DataModel::Ignored || letters_.size() != 3) return true;
   const uint64_t before = words_[step.memory], ghost = words_[ghost_];
   if (step.role == Role::First) return letters_ != "WRW" || before != written(step);
   if (step.role == Role::Remote) {
@@ -292,7 +303,7 @@ void RunState::step(uint32_t thread, uint32_t way) {
   const uint64_t before = step.memory != UINT32_MAX ? words_[step.memory] : 0;
   if (step.symbol != UINT32_MAX) set(step.symbol, step.memory != UINT32_MAX ? before : step.recorded);
   uint64_t after = before;
-  if (writes(step.kind)) {
+  if (!step.stored.empty()) {
     after = written(step);
     if (uint32_t word = target(step); word != UINT32_MAX) set(word, after);
   }

@@ -68,7 +68,8 @@ class RunState {
   };
 
   void lay_out(const Cone& cone);
-  Step make_step(uint32_t event, uint32_t thread);
+  Step make_step(const Cone& cone, uint32_t event, uint32_t thread);
+  void add_data(const Cone& cone, uint32_t thread, Step* step);
   uint32_t word_of(std::map<uint64_t, uint32_t>& table, uint64_t key, uint64_t initial);
   void find_uses();
   void find_deaths();

@@ -28,7 +28,7 @@ struct MovingStore {
     VariableId variable;
     uint64_t index;      // value of `index` with which it goes there
   };
-  ExpressionId index;    // 64 bits
+  ExpressionId index;
   std::vector<Place> places;  // elements that the trace has accesses of; the one that was recorded is among them
 };
 

@@ -49,6 +49,7 @@ struct State {
   std::vector<std::map<std::string, int64_t>> names;    // per thread
   std::map<uint32_t, std::pair<int, int>> locks;        // lock → (owner + 1, readers)
   std::map<uint32_t, int64_t> tokens;                   // semaphore
+  std::map<uint32_t, uint64_t> arrivals;                // barrier
   std::map<uint32_t, std::vector<uint32_t>> sleeping;   // condition → threads not yet signalled
   std::map<uint32_t, bool> woken;                       // thread → a signal has chosen it
   int stage = 0;                                        // 0 nothing, 1 first done, 2 remote done
@@ -77,7 +78,7 @@ struct State {
 
 class Machine {
  public:
-  explicit Machine(const Trace& trace) : trace_(trace), mine_(trace.threads().size()), fork_(trace.threads().size(), -1) {
+  Machine(const Trace& trace, const Moves& moves) : trace_(trace), moves_(moves), mine_(trace.threads().size()), fork_(trace.threads().size(), -1) {
     for (uint32_t i = 0; i < trace.size(); ++i) {
       const Event& e = trace.events()[i];
       if (e.kind == EventKind::Fork && mine_[e.object].empty()) fork_[e.object] = static_cast<int>(raw(e.thread));
@@ -110,7 +111,15 @@ class Machine {
       case EventKind::Read:
         if (data && !data->bound.empty()) s.names[t][data->bound] = s.memory[e.object];
         break;
-      case EventKind::Write: s.memory[e.object] = value(s, t, e, data); break;
+      case EventKind::Write:
+        if (auto move = moves_.find(i); move != moves_.end()) {
+          int64_t index = s.names[t].at(move->second.index);
+          if (index < 0 || index >= static_cast<int64_t>(move->second.elements.size())) return false;
+          s.memory[move->second.elements[static_cast<size_t>(index)]] = value(s, t, e, data);
+        } else {
+          s.memory[e.object] = value(s, t, e, data);
+        }
+        break;
       case EventKind::Update: {
         if (data && !data->bound.empty()) s.names[t][data->bound] = s.memory[e.object];
         s.memory[e.object] = value(s, t, e, data);
@@ -158,6 +167,10 @@ class Machine {
         if (s.tokens[e.object] == 0) return false;
         --s.tokens[e.object];
         break;
+      case EventKind::Arrive: ++s.arrivals[e.object]; break;
+      case EventKind::Pass:  // of one generation
+        if (s.arrivals[e.object] < trace_.syncs()[e.object].initial) return false;
+        break;
       case EventKind::Join:
         if (s.position[e.object] < mine_[e.object].size()) return false;
         break;
@@ -183,6 +196,7 @@ class Machine {
     return false;
   }
   const Trace& trace_;
+  const Moves& moves_;
   std::vector<std::vector<uint32_t>> mine_;
   std::vector<int> fork_;
   const std::map<std::string, uint64_t>* inputs_ = nullptr;
@@ -191,13 +205,19 @@ class Machine {
 // Watches a run for the triple. Returns true once second has run with both conflicts real.
 class Watch {
  public:
-  Watch(const Trace& trace, EventIndex f, EventIndex r, EventIndex s, Pattern p)
-      : trace_(trace), first_(static_cast<uint32_t>(raw(f))), remote_(static_cast<uint32_t>(raw(r))),
+  Watch(const Trace& trace, const Moves& moves, EventIndex f, EventIndex r, EventIndex s, Pattern p)
+      : trace_(trace), moves_(moves), first_(static_cast<uint32_t>(raw(f))), remote_(static_cast<uint32_t>(raw(r))),
         second_(static_cast<uint32_t>(raw(s))), letters_(word_of(p)) {}
   // Before and after event i ran. False: this run cannot show the triple any more.
   bool saw(uint32_t i, const State& before, State& after, bool* found) const {
     uint32_t x = trace_.events()[first_].object;
     int64_t old_value = before.memory.at(x), new_value = after.memory.at(x);
+    if (i == first_ || i == remote_ || i == second_) {
+      if (auto move = moves_.find(i); move != moves_.end()) {
+        int64_t index = before.names[raw(trace_.events()[i].thread)].at(move->second.index);
+        if (move->second.elements[static_cast<size_t>(index)] != x) return false;
+      }
+    }
     if (i == first_) {
       after.stage = 1;
       after.names[raw(trace_.events()[first_].thread)]["!first_before"] = old_value;
@@ -227,15 +247,17 @@ class Watch {
 
  private:
   const Trace& trace_;
+  const Moves& moves_;
   uint32_t first_, remote_, second_;
   std::string_view letters_;
 };
 
 }  // namespace
 
-bool feasible(const Trace& trace, EventIndex first, EventIndex remote, EventIndex second, Pattern pattern) {
-  Machine machine(trace);
-  Watch watch(trace, first, remote, second, pattern);
+bool feasible(const Trace& trace, EventIndex first, EventIndex remote, EventIndex second, Pattern pattern,
+              const Moves& moves) {
+  Machine machine(trace, moves);
+  Watch watch(trace, moves, first, remote, second, pattern);
   std::set<std::string> fruitless;  // states from which nothing was found
   std::function<bool(const State&)> search = [&](const State& s) {
     std::string key = s.key();
@@ -257,10 +279,11 @@ bool feasible(const Trace& trace, EventIndex first, EventIndex remote, EventInde
 }
 
 bool runs(const Trace& trace, const std::vector<EventIndex>& order, EventIndex first, EventIndex remote,
-          EventIndex second, Pattern pattern, const std::map<std::string, uint64_t>& inputs, std::string* why) {
-  Machine machine(trace);
+          EventIndex second, Pattern pattern, const std::map<std::string, uint64_t>& inputs, std::string* why,
+          const Moves& moves) {
+  Machine machine(trace, moves);
   machine.use_inputs(&inputs);
-  Watch watch(trace, first, remote, second, pattern);
+  Watch watch(trace, moves, first, remote, second, pattern);
   std::function<bool(const State&, size_t)> follow = [&](const State& s, size_t at) {
     if (at == order.size()) return false;
     auto i = static_cast<uint32_t>(raw(order[at]));

@@ -3,36 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-
-#include "solve/feasibility.h"
+#include "walk/recorded_program.h"
 
 namespace cleave {
 namespace {
-
-struct Walked {
-  RecordedTrace recorded;
-  WalkReport report;
-  std::string program;
-};
-
-int shell(const std::string& command) { return std::system((command + " >/dev/null 2>&1").c_str()); }
-
-// Compiles, records serially where the recorder can, and loads.
-std::unique_ptr<Walked> record(const std::string& name, const std::string& source, const std::string& flags) {
-  std::filesystem::path folder = std::filesystem::temp_directory_path() / ("cleave-walk-" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder);
-  std::string base = (folder / name).string(), bin = CLEAVE_BINARY_DIR "/bin/";
-  std::ofstream(base + ".cpp") << source;
-  EXPECT_EQ(shell(bin + "cleave-c++ -std=c++20 -pthread " + flags + " " + base + ".cpp -o " + base), 0) << name << flags;
-  EXPECT_EQ(shell(bin + "cleave record -o " + base + ".cleave -- " + base), 0) << name << flags;
-  Result<RecordedTrace> loaded = load_recorded_trace(base + ".cleave");
-  EXPECT_TRUE(loaded.ok()) << (loaded.ok() ? "" : loaded.error().sentence());
-  if (!loaded.ok()) return nullptr;
-  return std::make_unique<Walked>(Walked{std::move(loaded).value(), {}, base});
-}
 
 const char* kComputations = R"(
 #include <cstdint>
@@ -102,7 +76,7 @@ int main() {
 class Levels : public testing::TestWithParam<const char*> {};
 
 TEST_P(Levels, WhatIsComputedIsWhatWasRecorded) {
-  auto walked = record(std::string("compute") + (GetParam() + 1), kComputations, GetParam());
+  auto walked = record_program(std::string("compute") + (GetParam() + 1) + ".cpp", kComputations, GetParam());
   ASSERT_TRUE(walked);
   Result<SymbolicTrace> symbolic = walk_recorded_paths(walked->recorded, walked->program, &walked->report);
   ASSERT_TRUE(symbolic.ok()) << symbolic.error().sentence();
@@ -118,86 +92,6 @@ TEST_P(Levels, WhatIsComputedIsWhatWasRecorded) {
 
 INSTANTIATE_TEST_SUITE_P(Optimisation, Levels, testing::Values("-O0", "-O1", "-O2", "-O3"),
                          [](const auto& info) { return std::string(info.param + 1); });
-
-// CTP figure 1 as C++: the accesses of `x` in units of their own thread, found by their place in the trace.
-Answer decide(const std::string& name, const std::string& source, const char* variable, Pattern pattern) {
-  auto walked = record(name, source, "-O1");
-  if (!walked) return Answer::Unknown;
-  Result<SymbolicTrace> symbolic = walk_recorded_paths(walked->recorded, walked->program, &walked->report);
-  EXPECT_TRUE(symbolic.ok());
-  if (!symbolic.ok()) return Answer::Unknown;
-  EXPECT_EQ(walked->report.mismatches, 0u);
-  EXPECT_EQ(walked->report.threads_lost, 0u);
-  const Trace& trace = walked->recorded.trace;
-  // T1's two accesses and the last write of T2.
-  std::vector<EventIndex> unit;
-  EventIndex remote = kNone<EventIndex>;
-  for (size_t i = 0; i < trace.size(); ++i) {
-    const Event& e = trace.events()[i];
-    if (!is_access(e.kind) || trace.variable(e.variable()).name != variable) continue;
-    if (trace.thread(e.thread).name == "T1") unit.push_back(id_of<EventIndex>(i));
-    if (trace.thread(e.thread).name == "T2" && writes(e.kind)) remote = id_of<EventIndex>(i);
-  }
-  EXPECT_EQ(unit.size(), 2u);
-  EXPECT_NE(remote, kNone<EventIndex>);
-  if (unit.size() != 2 || remote == kNone<EventIndex>) return Answer::Unknown;
-  FeasibilityChecker checker(symbolic.value(), {});
-  Feasibility got = checker.decide({unit[0], remote, unit[1], pattern});
-  EXPECT_NE(got.answer, Answer::Unknown) << got.why;
-  return got.answer;
-}
-
-// The second thread is held back by sleeping, so that the run is the serial one of the figure.
-std::string figure_1a(const char* condition) {
-  return std::string(R"(
-#include <mutex>
-#include <thread>
-#include <unistd.h>
-std::mutex m;
-long x = 0, sink;
-long get() { std::lock_guard<std::mutex> g(m); return x; }
-void set(long v) { std::lock_guard<std::mutex> g(m); x = v; }
-int main() {
-  std::thread one([] { long a = get(); set(a + 1); });
-  std::thread two([] { usleep(200000); long b = get(); if ()") + condition + R"() set(5); });
-  one.join();
-  two.join();
-}
-)";
-}
-
-TEST(Figure1a, FromAProgram) {
-  EXPECT_EQ(decide("fig1a", figure_1a("b > 0"), "x", Pattern::RWW), Answer::Infeasible);
-  EXPECT_EQ(decide("fig1a_weaker", figure_1a("b >= 0"), "x", Pattern::RWW), Answer::Feasible);
-}
-
-std::string figure_1b(bool ordered) {
-  return std::string(R"(
-#include <condition_variable>
-#include <mutex>
-#include <thread>
-#include <unistd.h>
-std::mutex m, mx;
-std::condition_variable c;
-bool ready = false;
-long x = 0, sink;
-void set(long v) { std::lock_guard<std::mutex> g(mx); x = v; }
-long get() { std::lock_guard<std::mutex> g(mx); return x; }
-int main() {
-  std::thread one([] { set(1); sink = get(); )") +
-         (ordered ? "{ std::lock_guard<std::mutex> g(m); ready = true; } c.notify_one();" : "") + R"( });
-  std::thread two([] { usleep(200000); )" +
-         (ordered ? "std::unique_lock<std::mutex> l(m); while (!ready) c.wait(l);" : "") + R"( set(3); });
-  one.join();
-  two.join();
-}
-)";
-}
-
-TEST(Figure1b, FromAProgram) {
-  EXPECT_EQ(decide("fig1b", figure_1b(true), "x", Pattern::WWR), Answer::Infeasible);
-  EXPECT_EQ(decide("fig1b_unordered", figure_1b(false), "x", Pattern::WWR), Answer::Feasible);
-}
 
 }  // namespace
 }  // namespace cleave
