@@ -2,9 +2,11 @@
  * (encode, in the thread that filled the buffer) and by trace/ (decode).
  *
  * A header is predicted to be the one that followed the previous header the last time. A payload word has two
- * predictions: the word that stood in the same place of this record the last time, and the word that came at the same
- * distance behind the same address the last time (the value of a variable, the ticket of a lock); what looks like an
- * address is one. All tables start from zero in every chunk, so a chunk decodes alone.
+ * predictions. The first is the word that stood in the same place of this record the last time. The second is the word
+ * that came at the same distance behind the same address the last time (the value of a variable, the ticket of a lock);
+ * for the first word of a record it is the last address seen (a pointer that was read and is followed, a lock
+ * beside its data). What looks like an address is one. The tables start from zero (cleave_codec_start) or go on from
+ * the thread's chunk before (cleave_codec_resume; CLEAVE_CHUNK_CONTINUES).
  *
  * Every symbol has a code of four bits; codes stand two to a byte, in front of the bytes of the two symbols they
  * belong to, and every record starts a new byte of them.
@@ -38,9 +40,10 @@
 /* One per thread that encodes, one per chunk reader. 56 KiB. */
 struct cleave_codec {
   uint64_t places[CLEAVE_CODEC_PLACES];
-  uint64_t behind[CLEAVE_CODEC_BEHIND];
+  uint64_t behind[CLEAVE_CODEC_BEHIND + 1]; /* the last one is for the first word of a record */
   uint64_t follow[CLEAVE_CODEC_FOLLOW];
   uint64_t header;        /* of the record that is being coded, or was last */
+  uint64_t recent;        /* the last word that looked like an address */
   uint32_t distance;      /* slot in `behind` of the next payload word */
   uint32_t half;          /* 1 when the high half of *codes is next */
   uint8_t *codes;         /* the byte whose high half is still free */
@@ -55,11 +58,18 @@ static inline void cleave_codec_start(struct cleave_codec *codec, uint8_t *bytes
   codec->end = bytes + size;
 }
 
+/* The same with the tables as they are. */
+static inline void cleave_codec_resume(struct cleave_codec *codec, uint8_t *bytes, uint64_t size) {
+  codec->next = bytes;
+  codec->end = bytes + size;
+  codec->half = 0;
+}
+
 /* Bytes that records of `words` words in all may need at most, the slack behind the last symbol included. */
 static inline uint64_t cleave_codec_bound(uint64_t words) { return words * 11 + 32; }
 
 static CLEAVE_CODEC_INLINE uint64_t cleave_codec_hash(uint64_t address) {
-  return address * UINT64_C(0x9e3779b97f4a7c15) >> 52;
+  return address * UINT64_C(0x9e3779b97f4a7c15) >> 48;
 }
 static CLEAVE_CODEC_INLINE uint64_t *cleave_codec_follow(struct cleave_codec *codec, uint64_t header) {
   return &codec->follow[cleave_codec_hash(header & CLEAVE_CODEC_ADDRESS) % CLEAVE_CODEC_FOLLOW];
@@ -75,9 +85,11 @@ static CLEAVE_CODEC_INLINE uint32_t cleave_codec_bytes(uint64_t bits) {
 }
 
 /* The slot behind `word` if it looks like an address of a 64-bit process, else the next slot. */
-static CLEAVE_CODEC_INLINE uint32_t cleave_codec_advance(uint32_t distance, uint64_t word) {
+static CLEAVE_CODEC_INLINE uint32_t cleave_codec_advance(uint64_t *recent, uint32_t distance, uint64_t word) {
   uint32_t fresh = (uint32_t)(cleave_codec_hash(word) % CLEAVE_CODEC_BEHIND);
-  return word - (UINT64_C(0x55) << 40) < UINT64_C(0x2b) << 40 ? fresh : (distance + 1) % CLEAVE_CODEC_BEHIND;
+  int address = word - (UINT64_C(0x55) << 40) < UINT64_C(0x2b) << 40;
+  *recent = address ? word : *recent;
+  return address ? fresh : (distance + 1) % CLEAVE_CODEC_BEHIND;
 }
 
 /* Writes the bytes of one payload word (and up to 8 bytes of slack) at *next, gives back its code. */
@@ -127,7 +139,8 @@ static inline void cleave_codec_put_header(struct cleave_codec *codec, uint64_t 
   codec->codes = codec->next++;
   cleave_codec_put_code(codec, *follow == header ? 0 : cleave_codec_changed_header(&codec->next, *follow, header));
   *follow = codec->header = header;
-  codec->distance = (uint32_t)(cleave_codec_hash(header & CLEAVE_CODEC_ADDRESS) % CLEAVE_CODEC_BEHIND);
+  codec->distance = CLEAVE_CODEC_BEHIND;
+  codec->behind[CLEAVE_CODEC_BEHIND] = codec->recent;
 }
 
 /* Payload word `position` (from 0) of the record with this header; in order. */
@@ -136,7 +149,7 @@ static inline void cleave_codec_put_word(struct cleave_codec *codec, uint64_t he
   if (!codec->half) codec->codes = codec->next++;
   uint64_t *place = cleave_codec_place(codec, header & CLEAVE_CODEC_ADDRESS, position);
   cleave_codec_put_code(codec, cleave_codec_payload(&codec->next, place, &codec->behind[codec->distance], word));
-  codec->distance = cleave_codec_advance(codec->distance, word);
+  codec->distance = cleave_codec_advance(&codec->recent, codec->distance, word);
 }
 
 /* A whole record: header and `payload` words behind it. */
@@ -145,7 +158,8 @@ static CLEAVE_CODEC_INLINE void cleave_codec_put_record(struct cleave_codec *cod
   uint8_t *next = codec->next, *codes = next++;
   uint64_t header = record[0], *follow = cleave_codec_follow(codec, codec->header);
   uint64_t base = cleave_codec_hash(header & CLEAVE_CODEC_ADDRESS);
-  uint32_t distance = (uint32_t)(base % CLEAVE_CODEC_BEHIND);
+  uint64_t recent = codec->behind[CLEAVE_CODEC_BEHIND] = codec->recent;
+  uint32_t distance = CLEAVE_CODEC_BEHIND;
   uint32_t low = *follow == header ? 0 : cleave_codec_changed_header(&next, *follow, header), high;
   *follow = codec->header = header;
   for (uint32_t i = 0;; i += 2) {
@@ -157,15 +171,16 @@ static CLEAVE_CODEC_INLINE void cleave_codec_put_record(struct cleave_codec *cod
     high = cleave_codec_payload(&next, &codec->places[(base + i) % CLEAVE_CODEC_PLACES],
                                 &codec->behind[distance], word);
     *codes = (uint8_t)(low | high << 4);
-    distance = cleave_codec_advance(distance, word);
+    distance = cleave_codec_advance(&recent, distance, word);
     if (i + 1 >= payload) break;
     codes = next++;
     word = record[2 + i];
     low = cleave_codec_payload(&next, &codec->places[(base + i + 1) % CLEAVE_CODEC_PLACES],
                                &codec->behind[distance], word);
-    distance = cleave_codec_advance(distance, word);
+    distance = cleave_codec_advance(&recent, distance, word);
   }
   codec->next = next;
+  codec->recent = recent;
 }
 
 /* Bytes behind the code of a payload word. */
@@ -220,7 +235,8 @@ static inline uint64_t cleave_codec_get_header(struct cleave_codec *codec) {
     codec->failed = 1;
   }
   *follow = codec->header = header;
-  codec->distance = (uint32_t)(cleave_codec_hash(header & CLEAVE_CODEC_ADDRESS) % CLEAVE_CODEC_BEHIND);
+  codec->distance = CLEAVE_CODEC_BEHIND;
+  codec->behind[CLEAVE_CODEC_BEHIND] = codec->recent;
   return header;
 }
 
@@ -231,7 +247,7 @@ static inline uint64_t cleave_codec_get_word(struct cleave_codec *codec, uint64_
   uint64_t bits = cleave_codec_take(codec, cleave_codec_length(code));
   uint64_t word = cleave_codec_word(code, bits, *place, *behind);
   *place = *behind = word;
-  codec->distance = cleave_codec_advance(codec->distance, word);
+  codec->distance = cleave_codec_advance(&codec->recent, codec->distance, word);
   return word;
 }
 
@@ -243,6 +259,7 @@ static inline void cleave_codec_get_words(struct cleave_codec *codec, uint64_t h
   uint64_t base = cleave_codec_hash(header & CLEAVE_CODEC_ADDRESS) + first;
   uint8_t *next = codec->next;
   uint32_t distance = codec->distance;
+  uint64_t recent = codec->recent;
   while (i + 1 < count && codec->end - next >= 24) { /* a byte of codes, two symbols, slack */
     uint32_t codes = *next++;
     for (uint32_t k = 0; k < 2; ++k, codes >>= 4) {
@@ -252,12 +269,13 @@ static inline void cleave_codec_get_words(struct cleave_codec *codec, uint64_t h
       next += cleave_codec_length(codes & 15u);
       uint64_t word = cleave_codec_word(codes & 15u, bits, *place, *behind);
       words[i + k] = *place = *behind = word;
-      distance = cleave_codec_advance(distance, word);
+      distance = cleave_codec_advance(&recent, distance, word);
     }
     i += 2;
   }
   codec->next = next;
   codec->distance = distance;
+  codec->recent = recent;
   for (; i < count; ++i) words[i] = cleave_codec_get_word(codec, header, first + i);
 }
 

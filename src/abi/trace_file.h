@@ -13,7 +13,7 @@
 
 #define CLEAVE_TRACE_MAGIC UINT64_C(0x31455641454c4301) /* "\1CLEAVE1" */
 #define CLEAVE_CHUNK_MAGIC UINT32_C(0x4b4e4843)         /* "CHNK" */
-#define CLEAVE_TRACE_VERSION 1
+#define CLEAVE_TRACE_VERSION 2
 
 struct cleave_file_header {
   uint64_t magic;
@@ -39,10 +39,15 @@ enum cleave_chunk_kind {
   CLEAVE_CHUNK_EVENTS = 8   /* an imported trace: zstd of up to 65536 events in their total order */
 };
 
+/* RECORDS: the codec goes on with the tables that the thread's chunk before left. Chunks whose number is a multiple of
+ * LONGEST_RUN never do, so a chunk in the middle is reached by decoding at most 15 others. */
+#define CLEAVE_CHUNK_CONTINUES 1u
+#define CLEAVE_CHUNK_LONGEST_RUN 16u
+
 struct cleave_chunk_header {
   uint32_t magic;
   uint16_t kind;
-  uint16_t flags;
+  uint16_t flags;        /* CLEAVE_CHUNK_CONTINUES */
   uint32_t thread;       /* thread number, RECORDS only */
   uint32_t stored_bytes; /* of the body as it stands in the file */
   uint64_t sequence;     /* RECORDS: number of the chunk within its thread, from 0; else 0 */

@@ -22,6 +22,10 @@ PreservedAnalyses MarkPass::run(Module& module, ModuleAnalysisManager&) {
   return PreservedAnalyses::none();
 }
 
+PreservedAnalyses EmptyUnitPass::run(Function& function, FunctionAnalysisManager&) {
+  return erase_empty_units(function) ? PreservedAnalyses::none() : PreservedAnalyses::all();
+}
+
 namespace {
 
 // Resolvers of indirect functions run while the program is still being loaded, before it has a thread block.
@@ -61,6 +65,7 @@ PreservedAnalyses RecordPass::run(Module& module, ModuleAnalysisManager& analyse
       note_unrecorded(function, tables.tables.coverage);
       continue;
     }
+    erase_empty_units(function);
     prepare(function, state_->names);
     functions.invalidate(function, PreservedAnalyses::none());
     plans.push_back(

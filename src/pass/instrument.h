@@ -25,6 +25,12 @@ class MarkPass : public llvm::PassInfoMixin<MarkPass> {
   std::shared_ptr<PassState> state_;
 };
 
+// Between the two, before loops are unrolled and vectorised: units that the optimiser has emptied go.
+class EmptyUnitPass : public llvm::PassInfoMixin<EmptyUnitPass> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&);
+};
+
 class RecordPass : public llvm::PassInfoMixin<RecordPass> {
  public:
   explicit RecordPass(std::shared_ptr<PassState> state) : state_(std::move(state)) {}

@@ -1,6 +1,7 @@
 #include "pass/marks.h"
 
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 
 namespace cleave {
 
@@ -25,6 +26,33 @@ void erase_marks(Function& function) {
       if (call != nullptr && is_mark(*call)) call->eraseFromParent();
     }
   }
+}
+
+bool erase_empty_units(Function& function) {
+  SmallVector<CallInst*, 8> dead, open;  // open: begun in this block, and nothing since the last of them
+  for (BasicBlock& block : function) {
+    open.clear();
+    for (Instruction& instruction : block) {
+      auto* call = dyn_cast<CallInst>(&instruction);
+      if (call != nullptr && is_unit_begin(*call)) {
+        open.push_back(call);
+      } else if (call != nullptr && is_unit_end(*call)) {
+        if (open.empty() || open.back()->getArgOperand(0) != call->getArgOperand(0)) {
+          open.clear();
+          continue;
+        }
+        dead.push_back(open.pop_back_val());
+        dead.push_back(call);
+      } else if (instruction.mayReadOrWriteMemory() || isa<CallBase>(instruction)) {
+        const auto* intrinsic = dyn_cast<IntrinsicInst>(&instruction);
+        if (intrinsic != nullptr && (intrinsic->isAssumeLikeIntrinsic() || !intrinsic->mayReadOrWriteMemory()))
+          continue;
+        open.clear();
+      }
+    }
+  }
+  for (CallInst* call : dead) call->eraseFromParent();
+  return !dead.empty();
 }
 
 }  // namespace cleave

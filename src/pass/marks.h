@@ -1,7 +1,10 @@
 // Marks: calls that part one of the pass puts where units begin and end, before anything is inlined, and that
-// part two replaces by slots. To the optimiser a mark is a function that may read and write all memory (those
-// of units that only --units can ask for: memory that nobody else sees), keeps no pointer, always returns,
-// and may not be merged with another: no access moves across it, and it is never removed.
+// part two replaces by slots. To the optimiser a mark is a function that may read and write all memory, keeps
+// no pointer, always returns, and may not be merged with another: no access moves across it, and it is never
+// removed. Two kinds are weaker. Marks of units that only --units can ask for touch memory that nobody else
+// sees. Marks of methods that write nothing (and were not annotated) only read: a read that the optimiser
+// knows to be the same in every round of a loop leaves the loop, as it would without marks. A unit that is
+// empty then is taken out.
 #pragma once
 
 #include <llvm/IR/InstrTypes.h>
@@ -23,6 +26,8 @@ bool is_unit_begin(const llvm::CallBase& call);
 bool is_unit_end(const llvm::CallBase& call);
 // Once the records are in, or where there are none: a mark is no function that anybody defines.
 void erase_marks(llvm::Function& function);
+// Takes out units that begin and end in one block with no access, call or other effect between.
+bool erase_empty_units(llvm::Function& function);
 inline bool is_mark(const llvm::CallBase& call) { return is_unit_begin(call) || is_unit_end(call); }
 
 }  // namespace cleave

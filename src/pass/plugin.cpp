@@ -29,6 +29,10 @@ llvmGetPassPluginInfo() {
                 [state](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
                   passes.addPass(cleave::MarkPass(state));
                 });
+            builder.registerVectorizerStartEPCallback(
+                [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
+                  passes.addPass(cleave::EmptyUnitPass());
+                });
             builder.registerOptimizerLastEPCallback(
                 [state](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
                   passes.addPass(cleave::RecordPass(state));

@@ -37,6 +37,7 @@ struct Unit {
   Value* object = nullptr;
   const DICompositeType* type = nullptr;
   Accessor accessor = Accessor::None;
+  bool only_reads = false;  // and nobody asked for it by name
 };
 
 class UnitMarker {
@@ -69,10 +70,12 @@ class UnitMarker {
     return callee;
   }
 
-  CallInst* call(IRBuilder<>& builder, FunctionCallee mark, Source source, ArrayRef<Value*> arguments) {
+  CallInst* call(IRBuilder<>& builder, FunctionCallee mark, const Unit& unit, ArrayRef<Value*> arguments) {
     CallInst* made = builder.CreateCall(mark, arguments);
     made->addFnAttr(Attribute::NoMerge);
-    if (source == PlainFunction) made->setMemoryEffects(MemoryEffects::inaccessibleMemOnly());
+    MemoryEffects hidden = MemoryEffects::inaccessibleMemOnly();
+    if (unit.source == PlainFunction) made->setMemoryEffects(hidden);
+    else if (unit.only_reads) made->setMemoryEffects(hidden | MemoryEffects::readOnly());
     return made;
   }
 
@@ -156,7 +159,8 @@ class UnitMarker {
     bool is_lambda = owner->getName().empty();
     if (is_lambda || !is_visible(declaration, owner))
       return Unit{PlainFunction, has_this ? first_parameter(function) : nullptr, owner};
-    return Unit{Method, has_this ? first_parameter(function) : nullptr, owner, accessor_kind(function)};
+    return Unit{Method, has_this ? first_parameter(function) : nullptr, owner, accessor_kind(function),
+                weights_.only_reads(function)};
   }
 
   std::optional<Unit> unit_of_plain(Function& function, const DISubprogram& debug) {
@@ -164,7 +168,8 @@ class UnitMarker {
     const DICompositeType* type = first != nullptr ? class_of_parameter(function, first) : nullptr;
     if (!isCPlusPlus(static_cast<dwarf::SourceLanguage>(debug.getUnit()->getSourceLanguage())) &&
         type != nullptr) {
-      return Unit{StructFunction, first, type, accessor_kind(function)};
+      return Unit{StructFunction, first, type, accessor_kind(function),
+                weights_.only_reads(function)};
     }
     return Unit{PlainFunction, nullptr, nullptr};
   }
@@ -210,10 +215,10 @@ class UnitMarker {
     builder.SetCurrentDebugLocation(here);
     Value* object =
         unit.object != nullptr ? unit.object : ConstantPointerNull::get(PointerType::get(context_, 0));
-    call(builder, begin_, unit.source, {number, object});
+    call(builder, begin_, unit, {number, object});
     EscapeEnumerator ways_out(function, "cleave.unit.end", !function.doesNotThrow());
     while (IRBuilder<>* at = ways_out.Next()) {
-      CallInst* end = call(*at, end_, unit.source, {number});
+      CallInst* end = call(*at, end_, unit, {number});
       if (!end->getDebugLoc()) end->setDebugLoc(here);
     }
   }
@@ -223,10 +228,10 @@ class UnitMarker {
       StringRef name;
       if (!getConstantStringInfo(old.getArgOperand(0), name)) name = "unit";
       Value* number = describe(name, Annotated, old.getFunction()->getSubprogram(), nullptr);
-      call(builder, begin_, Annotated, {number, ConstantPointerNull::get(PointerType::get(context_, 0))});
+      call(builder, begin_, {Annotated}, {number, ConstantPointerNull::get(PointerType::get(context_, 0))});
     });
     replace_calls("__cleave_annotation_end", [&](CallInst&, IRBuilder<>& builder) {
-      call(builder, end_, Annotated, {builder.getInt32(UINT32_MAX)});
+      call(builder, end_, {Annotated}, {builder.getInt32(UINT32_MAX)});
     });
   }
 

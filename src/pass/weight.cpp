@@ -59,4 +59,29 @@ unsigned Weights::of(const Function& function) {
   return weight;
 }
 
+bool Weights::only_reads(const Instruction& instruction) {
+  if (!instruction.mayWriteToMemory()) return true;
+  if (const auto* store = dyn_cast<StoreInst>(&instruction))
+    return store->isSimple() && is_local(store->getPointerOperand());
+  const auto* call = dyn_cast<CallBase>(&instruction);
+  if (call == nullptr) return false;  // atomic and volatile accesses, fences
+  if (const auto* memory = dyn_cast<AnyMemIntrinsic>(call)) return is_local(memory->getRawDest());
+  if (const auto* intrinsic = dyn_cast<IntrinsicInst>(call))
+    return intrinsic->isLifetimeStartOrEnd() || intrinsic->isAssumeLikeIntrinsic();
+  const Function* callee = call->getCalledFunction();
+  return callee != nullptr && only_reads(*callee);
+}
+
+bool Weights::only_reads(const Function& function) {
+  if (function.onlyReadsMemory()) return true;
+  if (function.isDeclaration()) return false;
+  if (!function.hasExactDefinition() && !function.hasLinkOnceODRLinkage()) return false;
+  auto [at, fresh] = readers_.try_emplace(&function, true);  // what calls itself adds nothing by that
+  if (!fresh) return at->second;
+  bool only = true;
+  for (const Instruction& instruction : instructions(function)) only = only && only_reads(instruction);
+  readers_[&function] = only;
+  return only;
+}
+
 }  // namespace cleave

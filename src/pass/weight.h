@@ -11,11 +11,15 @@ class Weights {
   explicit Weights(const llvm::Module&) {}
   // 0, 1, or 2 for anything more. Unoptimised code: what is in a local variable does not count.
   unsigned of(const llvm::Function& function);
+  // A call of it writes nothing that others see, and synchronizes with nobody.
+  bool only_reads(const llvm::Function& function);
 
  private:
   unsigned measure(const llvm::Function& function);
   unsigned of_instruction(const llvm::Instruction& instruction);
+  bool only_reads(const llvm::Instruction& instruction);
   llvm::DenseMap<const llvm::Function*, unsigned> known_;
+  llvm::DenseMap<const llvm::Function*, bool> readers_;
 };
 
 }  // namespace cleave

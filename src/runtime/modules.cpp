@@ -12,6 +12,9 @@
 #include "runtime/state.h"
 
 namespace cleave::runtime {
+
+std::atomic<uint32_t> unloaded_count{0};
+
 namespace {
 
 // A module that is gone. Records of it may still wait in buffers, so its segments are kept; and its addresses are kept
@@ -28,7 +31,6 @@ SpinLock modules_lock;
 const cleave_module** modules;  // null entries are gone
 std::atomic<size_t> module_count{0};
 Unloaded* unloaded;
-std::atomic<uint32_t> unloaded_count{0};
 __thread uint32_t closing __attribute__((tls_model("initial-exec")));  // within dlclose
 
 bool write_module(const cleave_module& module) {
@@ -101,9 +103,9 @@ bool write_all_modules() {
   return true;
 }
 
-const cleave_segment* segment_at(uint64_t address) {
+const cleave_segment* segment_among_unloaded(uint64_t address) {
   uint32_t count = unloaded_count.load(std::memory_order_acquire);
-  for (uint32_t i = 0; __builtin_expect(i < count, 0); ++i)
+  for (uint32_t i = 0; i < count; ++i)
     if (address >= unloaded[i].from && address < unloaded[i].to)
       return unloaded[i].copy + (address - unloaded[i].from) / sizeof(cleave_segment);
   return reinterpret_cast<const cleave_segment*>(address);

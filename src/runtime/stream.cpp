@@ -25,9 +25,12 @@ struct RecordWords {
 constexpr RecordWords kRecordWords;
 constexpr uint16_t kVariable = 0xffff;
 
-// What encoding needs, borrowed for the time of one flush: few are in use at once, so few stay warm in the cache.
+// What encoding needs, borrowed for the time of one flush: few are in use at once, so few stay warm in the cache. A
+// stream that gets the one it had last, and nobody had it in between, goes on with its tables.
 struct alignas(64) Encoder {
   std::atomic<bool> taken{false};
+  uint32_t stream = kNobody;  // whose chunk it coded last, and the number that the next one will have
+  uint64_t sequence = 0;
   cleave_codec codec;
   cleave_chunk_header header;
   uint8_t body[48 * 1024];
@@ -48,13 +51,21 @@ Encoder& borrow_encoder(uint32_t& last_used) {
 
 void give_back(Encoder& encoder) { encoder.taken.store(false, std::memory_order_release); }
 
-void write_chunk(Stream& stream, Encoder& encoder, uint64_t words, uint64_t records) {
+bool continues(const Stream& stream, const Encoder& encoder) {
+  return encoder.stream == stream.number && encoder.sequence == stream.sequence &&
+         stream.sequence % CLEAVE_CHUNK_LONGEST_RUN != 0;
+}
+
+void write_chunk(Stream& stream, Encoder& encoder, bool goes_on, uint64_t words, uint64_t records) {
   encoder.header = {};
   encoder.header.kind = CLEAVE_CHUNK_RECORDS;
+  encoder.header.flags = goes_on ? CLEAVE_CHUNK_CONTINUES : 0;
   encoder.header.thread = stream.number;
   encoder.header.sequence = stream.sequence++;
   encoder.header.words = static_cast<uint32_t>(words);
   encoder.header.records = static_cast<uint32_t>(records);
+  encoder.stream = stream.number;
+  encoder.sequence = stream.sequence;
   append_chunk_in_place(&encoder.header, static_cast<uint32_t>(encoder.codec.next - encoder.body));
 }
 
@@ -64,7 +75,6 @@ struct Encoded {
 };
 __attribute__((always_inline)) inline Encoded encode_some(Encoder& encoder, const uint64_t*& from, const uint64_t* to) {
   Encoded done;
-  cleave_codec_start(&encoder.codec, encoder.body, sizeof encoder.body);
   const uint8_t* full = encoder.body + sizeof encoder.body;
   while (from < to) {
     size_t count = record_words(from);
@@ -101,9 +111,13 @@ void encode_range(Stream& stream, Encoder& encoder, const uint64_t* from, const 
   int known = bit_instructions.load(std::memory_order_relaxed);
   if (known < 0) bit_instructions.store(known = has_bit_instructions(), std::memory_order_relaxed);
   while (from < to) {
+    bool goes_on = continues(stream, encoder);
+    if (goes_on) cleave_codec_resume(&encoder.codec, encoder.body, sizeof encoder.body);
+    else cleave_codec_start(&encoder.codec, encoder.body, sizeof encoder.body);
+    encoder.stream = kNobody;  // until its chunk is written: a crash in between must not leave half of it to another
     Encoded done = known ? encode_some_now(encoder, from, to) : encode_some_anywhere(encoder, from, to);
     if (done.records == 0 && from < to) fail("a record is too long to be encoded");
-    if (done.records != 0) write_chunk(stream, encoder, done.words, done.records);
+    if (done.records != 0) write_chunk(stream, encoder, goes_on, done.words, done.records);
   }
 }
 

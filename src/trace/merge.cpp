@@ -50,8 +50,8 @@ void Merger::push(Lane& lane) {
 bool Merger::open_chunk(Lane& lane) {
   const std::vector<RecordChunk>& chunks = file_.threads()[lane.index].chunks;
   while (!lane.broken && lane.next_chunk < chunks.size()) {
-    const RecordChunk& chunk = chunks[lane.next_chunk++];
-    const char* problem = lane.chunk.decode(file_, chunk);
+    const RecordChunk& chunk = chunks[lane.next_chunk];
+    const char* problem = lane.chunk.decode(file_, chunks, lane.next_chunk++);
     if (problem != nullptr) {
       lane.broken = true;
       problems_.push_back(fmt::format("byte {}: {}; the rest of that thread is lost", chunk.offset, problem));

@@ -64,14 +64,26 @@ void DecodedChunk::release() {
   size_ = 0;
 }
 
-const char* DecodedChunk::decode(const TraceFile& file, const RecordChunk& chunk) {
+const char* DecodedChunk::decode(const TraceFile& file, const std::vector<RecordChunk>& chunks, size_t index) {
+  size_t from = index;
+  while (from > 0 && chunks[from].continues && chunks[from - 1].offset != coded_) --from;
+  for (; from < index; ++from) {
+    if (const char* problem = decode_next(file, chunks[from])) return problem;
+  }
+  return decode_next(file, chunks[index]);
+}
+
+const char* DecodedChunk::decode_next(const TraceFile& file, const RecordChunk& chunk) {
   std::span<const uint8_t> body = file.body(chunk);
   if (words_.size() < chunk.words) words_.resize(chunk.words);
   marks_.clear();
   size_ = 0;
   offset_ = chunk.offset;
+  coded_ = 0;
   cleave_codec* codec = &codec_;
-  cleave_codec_start(codec, const_cast<uint8_t*>(body.data()), body.size());
+  auto* coded = const_cast<uint8_t*>(body.data());
+  if (chunk.continues) cleave_codec_resume(codec, coded, body.size());
+  else cleave_codec_start(codec, coded, body.size());
   uint64_t* out = words_.data();
   size_t at = 0, end = chunk.words;
   while (at < end) {
@@ -106,6 +118,7 @@ const char* DecodedChunk::decode(const TraceFile& file, const RecordChunk& chunk
     at += 1 + count;
     size_ = at;
   }
+  coded_ = chunk.offset;
   return nullptr;
 }
 
@@ -113,7 +126,7 @@ bool RecordCursor::open_chunk() {
   const ThreadChunks& thread = file_.threads()[thread_];
   if (problem_ != nullptr || chunk_ >= thread.chunks.size()) return false;
   record_.number = thread.chunks[chunk_].first_record;
-  problem_ = decoded_.decode(file_, thread.chunks[chunk_]);
+  problem_ = decoded_.decode(file_, thread.chunks, chunk_);
   ++chunk_;
   position_ = 0;
   open_ = true;

@@ -52,8 +52,9 @@ class DecodedChunk {
     uint32_t position;  // of its header in words()
     uint64_t stamp;
   };
-  // Null on success. On failure the records decoded so far are there, and what is wrong is returned.
-  const char* decode(const TraceFile& file, const RecordChunk& chunk);
+  // Null on success. On failure the records decoded so far are there, and what is wrong is returned. One after
+  // the other costs one chunk each; elsewhere up to CLEAVE_CHUNK_LONGEST_RUN.
+  const char* decode(const TraceFile& file, const std::vector<RecordChunk>& chunks, size_t index);
 
   std::span<const uint64_t> words() const { return {words_.data(), size_}; }
   const std::vector<Mark>& marks() const { return marks_; }
@@ -61,10 +62,12 @@ class DecodedChunk {
   void release();
 
  private:
+  const char* decode_next(const TraceFile& file, const RecordChunk& chunk);
   std::vector<uint64_t> words_;
   size_t size_ = 0;
   std::vector<Mark> marks_;
-  uint64_t offset_ = 0;
+  uint64_t offset_ = 0;  // of the chunk that is here
+  uint64_t coded_ = 0;   // offset of the chunk that left the codec's tables as they are; 0: none
   cleave_codec codec_;
 };
 

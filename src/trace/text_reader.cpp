@@ -441,6 +441,10 @@ class TextReader {
       if (key != "outer") return std::nullopt;
       auto outer = objects_.find(from_word(value));
       if (outer == objects_.end()) return fail(fmt::format("object {} has not been declared", value));
+      auto objects = builder_.tables().objects();
+      for (ObjectId at{outer->second}; at != kNone<ObjectId>; at = objects[raw(at)].outer) {
+        if (raw(at) == id) return fail(fmt::format("object {} would lie in itself", value));
+      }
       builder_.set_outer(ObjectId{id}, ObjectId{outer->second});
       return true;
     });

@@ -91,7 +91,13 @@ bool TraceFile::take(const cleave_chunk_header& header) {
     damage(at_, "a chunk of a thread is missing");
     return false;
   }
-  thread.chunks.push_back({at_, header.stored_bytes, header.words, header.records, thread.records});
+  bool continues = (header.flags & CLEAVE_CHUNK_CONTINUES) != 0;
+  if (continues && header.sequence % CLEAVE_CHUNK_LONGEST_RUN == 0) {
+    damage(at_, "a chunk continues the one before it where a new run begins");
+    return false;
+  }
+  thread.chunks.push_back(
+      {at_, header.stored_bytes, header.words, header.records, thread.records, continues});
   thread.records += header.records;
   return true;
 }

@@ -25,6 +25,7 @@ struct RecordChunk {
   uint32_t words = 0;
   uint32_t records = 0;
   uint64_t first_record = 0;  // number of its first record within the thread
+  bool continues = false;     // its coding goes on from the chunk before
 };
 
 struct ThreadChunks {

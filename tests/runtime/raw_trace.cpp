@@ -47,9 +47,15 @@ uint64_t payload_words(const RawTrace& trace, uint64_t kind) {
   wrong(fmt::format("no module has the segment {:#x}", kind));
 }
 
-void read_records(RawTrace& trace, const cleave_chunk_header& header, const uint8_t* body) {
-  auto codec = std::make_unique<cleave_codec>();
-  cleave_codec_start(codec.get(), const_cast<uint8_t*>(body), header.stored_bytes);
+using Codecs = std::map<uint32_t, std::unique_ptr<cleave_codec>>;
+
+void read_records(RawTrace& trace, Codecs& codecs, const cleave_chunk_header& header, const uint8_t* body) {
+  std::unique_ptr<cleave_codec>& codec = codecs[header.thread];
+  bool continues = (header.flags & CLEAVE_CHUNK_CONTINUES) != 0;
+  if (continues && !codec) wrong("a chunk continues one that is not there");
+  if (!codec) codec = std::make_unique<cleave_codec>();
+  if (continues) cleave_codec_resume(codec.get(), const_cast<uint8_t*>(body), header.stored_bytes);
+  else cleave_codec_start(codec.get(), const_cast<uint8_t*>(body), header.stored_bytes);
   uint64_t words = 0, records = 0;
   while (words < header.words) {
     RawRecord record;
@@ -88,14 +94,14 @@ void read_module(RawTrace& trace, const uint8_t* body, size_t size) {
   trace.modules.push_back(std::move(module));
 }
 
-void read_chunk(RawTrace& trace, const cleave_chunk_header& header, const uint8_t* body,
+void read_chunk(RawTrace& trace, Codecs& codecs, const cleave_chunk_header& header, const uint8_t* body,
                 std::map<uint32_t, uint64_t>& sequences) {
   if (XXH3_64bits(body, header.stored_bytes) != header.checksum) wrong("a checksum is wrong");
   std::string text(reinterpret_cast<const char*>(body), header.stored_bytes);
   switch (header.kind) {
     case CLEAVE_CHUNK_RECORDS:
       if (header.sequence != sequences[header.thread]++) wrong("chunks of a thread are out of order");
-      return read_records(trace, header, body);
+      return read_records(trace, codecs, header, body);
     case CLEAVE_CHUNK_MODULE: return read_module(trace, body, header.stored_bytes);
     case CLEAVE_CHUNK_PROCESS: trace.process_texts.push_back(text); return;
     case CLEAVE_CHUNK_END: trace.end_texts.push_back(text); return;
@@ -152,6 +158,7 @@ RawTrace read_raw_trace(const std::string& path, bool* truncated) {
   trace.process = start.process;
   trace.bytes = bytes.size();
   std::map<uint32_t, uint64_t> sequences;
+  Codecs codecs;
   for (size_t at = start.header_bytes; at < bytes.size();) {
     cleave_chunk_header header;
     bool cut = bytes.size() - at < sizeof header;
@@ -163,7 +170,7 @@ RawTrace read_raw_trace(const std::string& path, bool* truncated) {
     }
     if (cut) wrong("the file ends within a chunk");
     if (header.magic != CLEAVE_CHUNK_MAGIC) wrong("a chunk has the wrong magic");
-    read_chunk(trace, header, bytes.data() + at + sizeof header, sequences);
+    read_chunk(trace, codecs, header, bytes.data() + at + sizeof header, sequences);
     at += sizeof header + header.stored_bytes;
   }
   return trace;

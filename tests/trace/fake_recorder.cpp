@@ -66,14 +66,18 @@ void FakeRecorder::flush(uint32_t thread) {
   uint64_t words = 0;
   for (const auto& record : from.records) words += record.size();
   std::vector<uint8_t> coded(cleave_codec_bound(words));
-  static thread_local cleave_codec codec;
-  cleave_codec_start(&codec, coded.data(), coded.size());
+  bool continues = from.sequence % CLEAVE_CHUNK_LONGEST_RUN != 0;  // as the runtime does it
+  if (!from.codec) from.codec = std::make_shared<cleave_codec>();
+  cleave_codec& codec = *from.codec;
+  if (continues) cleave_codec_resume(&codec, coded.data(), coded.size());
+  else cleave_codec_start(&codec, coded.data(), coded.size());
   for (const auto& record : from.records) {
     cleave_codec_put_header(&codec, record[0]);
     for (size_t i = 1; i < record.size(); ++i)
       cleave_codec_put_word(&codec, record[0], static_cast<uint32_t>(i - 1), record[i]);
   }
   cleave_chunk_header header{.kind = CLEAVE_CHUNK_RECORDS, .thread = thread, .sequence = from.sequence++};
+  header.flags = continues ? CLEAVE_CHUNK_CONTINUES : 0;
   header.words = static_cast<uint32_t>(words);
   header.records = static_cast<uint32_t>(from.records.size());
   chunk(header,

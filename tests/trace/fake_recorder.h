@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,7 @@ class FakeRecorder {
   struct Buffer {
     std::vector<std::vector<uint64_t>> records;
     uint64_t sequence = 0;
+    std::shared_ptr<cleave_codec> codec;
   };
   void chunk(cleave_chunk_header header, std::string_view body);
   Buffer& buffer(uint32_t thread);

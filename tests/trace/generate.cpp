@@ -49,6 +49,11 @@ class Generator {
   Id pick(size_t size) {
     return random_.chance(1, 8) || size == 0 ? kNone<Id> : id_of<Id>(random_.below(size));
   }
+  // An object after `inner`, so that none lies in itself.
+  ObjectId later(size_t inner) {
+    size_t rest = objects_ - inner - 1;
+    return rest == 0 ? kNone<ObjectId> : id_of<ObjectId>(inner + 1 + random_.below(rest));
+  }
   uint64_t number() { return random_.chance(1, 3) ? random_.next() : random_.below(20); }
 
   void tables() {
@@ -62,7 +67,7 @@ class Generator {
       builder_.add_object({.name = name("o"), .type = name("Type"), .address = number(), .size = number()});
     }
     for (size_t inner = 0; inner < objects_; ++inner) {
-      if (random_.chance(1, 3)) builder_.set_outer(id_of<ObjectId>(inner), pick<ObjectId>(objects_));
+      if (random_.chance(1, 3)) builder_.set_outer(id_of<ObjectId>(inner), later(inner));
     }
     for (variables_ = 0; variables_ < 1 + random_.below(6); ++variables_) {
       builder_.add_variable({.name = name("x"),
