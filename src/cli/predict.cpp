@@ -32,7 +32,8 @@ struct PredictVerb {
   double budget = 60;
 };
 
-constexpr std::array<std::string_view, 6> kStages = {"patterns", "order", "locks", "filter", "exact", "symbolic"};
+constexpr std::array<std::string_view, 6> kStages = {"patterns", "order", "locks",
+                                                     "filter",   "exact", "symbolic"};
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -44,10 +45,13 @@ Result<prediction::PredictOptions> stages_from(const std::vector<std::string>& w
   if (words.empty()) return options;
   for (const std::string& word : words) {
     if (std::find(kStages.begin(), kStages.end(), word) == kStages.end()) {
-      return Error{"--stages", fmt::format("there is no stage `{}`; choose from {}", word, fmt::join(kStages, ", "))};
+      return Error{"--stages",
+                   fmt::format("there is no stage `{}`; choose from {}", word, fmt::join(kStages, ", "))};
     }
   }
-  auto asked = [&words](std::string_view stage) { return std::find(words.begin(), words.end(), stage) != words.end(); };
+  auto asked = [&words](std::string_view stage) {
+    return std::find(words.begin(), words.end(), stage) != words.end();
+  };
   options.order = asked("order");
   options.locks = asked("locks");
   options.filter = asked("filter");
@@ -67,12 +71,15 @@ Result<UnitOptions> units_from(const CommonOptions& common, SetOptions* sets) {
   return result;
 }
 
-// Worth a run: what is not proved to be impossible, by synchronization alone or by the solver. What the filter dropped
-// comes last; it is only an opinion.
+// Worth a run: what is not proved to be impossible, by synchronization alone or by the solver. What the
+// filter dropped comes last; it is only an opinion. So does what would write equal values: only the run as a
+// whole can convict it.
 std::vector<const prediction::Candidate*> worth_running(const prediction::Prediction& prediction) {
   std::vector<const prediction::Candidate*> result;
   for (const prediction::Candidate& candidate : prediction.candidates) {
-    if (candidate.reached == prediction::Reached::Locks && candidate.symbolic != "unsat") result.push_back(&candidate);
+    bool open = candidate.symbolic != "unsat" || candidate.verdict() == Verdict::Feasible ||
+                candidate.only_equal_values;
+    if (candidate.reached == prediction::Reached::Locks && open) result.push_back(&candidate);
   }
   auto rank = [](const prediction::Candidate* c) {
     return std::tuple(-static_cast<int>(c->verdict()), c->pattern == Pattern::WWW, c->triple());
@@ -82,18 +89,21 @@ std::vector<const prediction::Candidate*> worth_running(const prediction::Predic
 }
 
 // Runs the program for the candidates and puts what came of it into the findings.
-void prove_findings(const PredictVerb& verb, const prediction::Facts& facts, const prediction::Prediction& prediction,
-                    prove::ProveOptions options, SetMap& sets, Findings& findings) {
+void prove_findings(const PredictVerb& verb, const prediction::Facts& facts,
+                    const prediction::Prediction& prediction, prove::ProveOptions options, SetMap& sets,
+                    Findings& findings) {
   std::filesystem::path scratch = std::filesystem::temp_directory_path() / "cleave-predict-XXXXXX";
   std::string folder = scratch.string();
   if (mkdtemp(folder.data()) == nullptr) {
-    findings.facts["replay"] = "no folder for the traces of the runs could be made in " + scratch.parent_path().string();
+    findings.facts["replay"] =
+        "no folder for the traces of the runs could be made in " + scratch.parent_path().string();
     return;
   }
   options.scratch = folder;
   std::vector<const prediction::Candidate*> candidates = worth_running(prediction);
   std::vector<Finding> before;
-  for (const prediction::Candidate* candidate : candidates) before.push_back(to_finding(facts, *candidate, sets));
+  for (const prediction::Candidate* candidate : candidates)
+    before.push_back(to_finding(facts, *candidate, sets));
   prove::ProveReport report = prove::prove(facts, candidates, before, options);
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
@@ -103,16 +113,22 @@ void prove_findings(const PredictVerb& verb, const prediction::Facts& facts, con
   for (size_t c = 0; c < candidates.size(); ++c) {
     const prove::Proof& proof = report.proofs[c];
     Finding finding = before[c];
-    if (proof.verdict == Verdict::Witnessed || proof.verdict == Verdict::Confirmed) finding = proof.finding;
-    if (proof.verdict == Verdict::Infeasible) finding.verdict = Verdict::Infeasible;
+    Verdict verdict = proof.verdict;
+    if (verdict == Verdict::Witnessed && before[c].verdict == Verdict::Infeasible &&
+        candidates[c]->only_equal_values) {
+      verdict = Verdict::Infeasible;
+    }
+    if (verdict == Verdict::Witnessed || verdict == Verdict::Confirmed) finding = proof.finding;
+    if (verdict == Verdict::Infeasible) finding.verdict = Verdict::Infeasible;
     if (!proof.note.empty()) finding.note = proof.note;
-    witnessed += proof.verdict == Verdict::Witnessed;
-    confirmed += proof.verdict == Verdict::Confirmed;
+    witnessed += verdict == Verdict::Witnessed;
+    confirmed += verdict == Verdict::Confirmed;
     if (verb.all || finding.verdict != Verdict::Infeasible) findings.findings.push_back(std::move(finding));
   }
   if (verb.all) {
     for (const prediction::Candidate& candidate : prediction.candidates) {
-      if (std::find(candidates.begin(), candidates.end(), &candidate) == candidates.end()) findings.findings.push_back(to_finding(facts, candidate, sets));
+      if (std::find(candidates.begin(), candidates.end(), &candidate) == candidates.end())
+        findings.findings.push_back(to_finding(facts, candidate, sets));
     }
   }
   StageReport stage;
@@ -124,8 +140,9 @@ void prove_findings(const PredictVerb& verb, const prediction::Facts& facts, con
   if (!report.problem.empty()) {
     findings.facts["replay"] = "not possible: " + report.problem;
   } else if (report.not_tried != 0) {
-    findings.facts["replay"] = fmt::format("the budget of {} s ran out; {} candidates were not run (--budget)",
-                                           options.budget, report.not_tried);
+    findings.facts["replay"] =
+        fmt::format("the budget of {} s ran out; {} candidates were not run (--budget)", options.budget,
+                    report.not_tried);
   }
 }
 
@@ -135,12 +152,14 @@ std::string hint_text(const std::vector<UnitHint>& hints) {
   constexpr size_t kNamed = 3;
   std::string text;
   for (size_t i = 0; i < std::min(hints.size(), kNamed); ++i) {
-    text += fmt::format("{}`{}` touches {} in {} units, one after the other", i == 0 ? "" : "; ", hints[i].function,
-                        hints[i].variable, hints[i].units);
+    text += fmt::format("{}`{}` touches {} in {} units, one after the other", i == 0 ? "" : "; ",
+                        hints[i].function, hints[i].variable, hints[i].units);
   }
   if (hints.size() > kNamed) text += fmt::format("; and {} more functions like that", hints.size() - kNamed);
-  return text + fmt::format(". If such a function must be atomic, put CLEAVE_ATOMIC before it, or say "
-                            "--units 'functions:{}'", hints[0].function);
+  return text + fmt::format(
+                    ". If such a function must be atomic, put CLEAVE_ATOMIC before it, or say "
+                    "--units 'functions:{}'",
+                    hints[0].function);
 }
 
 int run_predict(const PredictVerb& verb) {
@@ -156,14 +175,17 @@ int run_predict(const PredictVerb& verb) {
   UnitMap units = map_units(trace.value(), unit_options.value(), sets);
   prediction::Facts facts(trace.value(), units);
   prediction::Prediction prediction = predict(facts, options.value());
-  bool symbolic = verb.stages.empty() || std::find(verb.stages.begin(), verb.stages.end(), "symbolic") != verb.stages.end();
+  bool symbolic = verb.stages.empty() ||
+                  std::find(verb.stages.begin(), verb.stages.end(), "symbolic") != verb.stages.end();
   if (symbolic) {
     SymbolicStageOptions stage;
     stage.every_triple = verb.all;
     stage.model = verb.model;
     stage.seconds = verb.solver_seconds;
+    stage.equal_values = !verb.no_replay && verb.stages.empty();
     Status decided = decide_symbolically(verb.trace, trace.value(), stage, &prediction);
-    if (!decided) prediction.remarks.push_back("the symbolic stage was left out: " + decided.error().sentence());
+    if (!decided)
+      prediction.remarks.push_back("the symbolic stage was left out: " + decided.error().sentence());
   }
   Findings findings = to_findings(facts, prediction, sets, verb.all);
   findings.trace = verb.trace;
@@ -171,8 +193,9 @@ int run_predict(const PredictVerb& verb) {
     findings.facts["about the trace"] = fmt::format("{}", fmt::join(remarks, "; "));
   }
   findings.facts["definition"] =
-      verb.no_final ? "atomic: some serial order gives every read its value (--no-final)"
-                    : "atomic: some serial order gives every read its value and every location its last value";
+      verb.no_final
+          ? "atomic: some serial order gives every read its value (--no-final)"
+          : "atomic: some serial order gives every read its value and every location its last value";
   if (!verb.no_replay && verb.stages.empty()) {
     Result<prove::ProgramLine> program = prove::program_of_trace(verb.trace);
     if (program) {
@@ -182,14 +205,16 @@ int run_predict(const PredictVerb& verb) {
       proving.units = unit_options.value();
       proving.sets = set_options;
       proving.final_writes = !verb.no_final;
-      proving.jobs = verb.common.jobs != 0 ? verb.common.jobs : std::max(1u, std::thread::hardware_concurrency());
+      proving.jobs =
+          verb.common.jobs != 0 ? verb.common.jobs : std::max(1u, std::thread::hardware_concurrency());
       proving.budget = verb.budget;
       proving.now = seconds_now;
       prove_findings(verb, facts, prediction, proving, sets, findings);
     }
   }
   if (findings.findings.empty()) {
-    if (std::string hint = hint_text(unit_hints(trace.value(), units)); !hint.empty()) findings.facts["hint"] = hint;
+    if (std::string hint = hint_text(unit_hints(trace.value(), units)); !hint.empty())
+      findings.facts["hint"] = hint;
   }
   return put_out(std::move(findings), verb.common, verb.all);
 }
@@ -200,20 +225,27 @@ void add_predict_verb(CLI::App& app, Context& context) {
   auto verb = std::make_shared<PredictVerb>();
   CLI::App* command = app.add_subcommand("predict", "violations in other interleavings of a recorded run");
   command->add_option("TRACE", verb->trace, "a recorded trace, or a text trace")->required();
-  command->add_option("--stages", verb->stages, "stages to run: patterns, order, locks, filter, exact, symbolic")
+  command
+      ->add_option("--stages", verb->stages, "stages to run: patterns, order, locks, filter, exact, symbolic")
       ->delimiter(',');
   command->add_flag("--all", verb->all, "show what the stages ruled out too");
-  command->add_option("--model", verb->model, "of the symbolic stage: ctp; cam (data is ignored) and mcm (every read keeps its value) for comparison")
+  command
+      ->add_option("--model", verb->model,
+                   "of the symbolic stage: ctp; cam (data is ignored) and mcm (every read keeps its value) "
+                   "for comparison")
       ->check(CLI::IsMember({"ctp", "cam", "mcm"}))
       ->capture_default_str();
-  command->add_option("--solver-seconds", verb->solver_seconds, "for the symbolic stage, all candidates together")
+  command
+      ->add_option("--solver-seconds", verb->solver_seconds,
+                   "for the symbolic stage, all candidates together")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   command->add_flag("--no-replay", verb->no_replay, "do not run the program to prove a candidate");
   command->add_option("--budget", verb->budget, "seconds for running the program, all candidates together")
       ->capture_default_str()
       ->check(not_negative());
-  command->add_flag("--no-final", verb->no_final, "atomic by reads alone: the last value of a location does not count");
+  command->add_flag("--no-final", verb->no_final,
+                    "atomic by reads alone: the last value of a location does not count");
   add_common_options(*command, verb->common);
   command->footer("Example: cleave predict bank.cleave --json findings.json");
   command->callback([verb, &context] { context.run = [verb] { return run_predict(*verb); }; });

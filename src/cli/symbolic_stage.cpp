@@ -6,6 +6,7 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "solve/feasibility.h"
 #include "symbolic/walk.h"
@@ -22,7 +23,9 @@ using prediction::Triple;
 // So few event triples that all are decided, and counted as the paper counts them.
 constexpr size_t kFewQuestions = 128;
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 // The symbolic trace together with what it refers to.
 struct Lifted {
@@ -78,6 +81,33 @@ void note_walk(const WalkReport& walk, StageReport* stage, std::vector<std::stri
   remarks->insert(remarks->end(), walk.remarks.begin(), walk.remarks.end());
 }
 
+// Asks about what is unsatisfiable again, without definition 2's guards, for the sake of a run. Only one
+// event triple a candidate: this is a reason to try, not an answer.
+class EqualValues {
+ public:
+  EqualValues(SymbolicTrace& trace, FeasibilityOptions options) : trace_(trace), options_(options) {
+    options_.same_value_is_violation = true;
+  }
+
+  bool ask(Candidate* candidate) {
+    if (!checker_) checker_.emplace(trace_, options_);
+    const Triple triple = candidate->triple();
+    Feasibility got = checker_->decide(
+        {EventIndex{triple.first}, EventIndex{triple.remote}, EventIndex{triple.second}, candidate->pattern});
+    if (got.answer != Answer::Feasible) return false;
+    candidate->only_equal_values = true;
+    for (EventIndex event : got.order)
+      candidate->symbolic_order.push_back(static_cast<prediction::EventNumber>(raw(event)));
+    candidate->inputs = std::move(got.inputs);
+    return true;
+  }
+
+ private:
+  SymbolicTrace& trace_;
+  FeasibilityOptions options_;
+  std::optional<FeasibilityChecker> checker_;
+};
+
 }  // namespace
 
 Status decide_symbolically(const std::string& path, const Trace& trace, const SymbolicStageOptions& options,
@@ -92,7 +122,8 @@ Status decide_symbolically(const std::string& path, const Trace& trace, const Sy
   if (options.model == "cam") solver.model = DataModel::Ignored;
   if (options.model == "mcm") solver.model = DataModel::Recorded;
   FeasibilityChecker checker(*lifted.value().symbolic, solver);
-  uint64_t unsat = 0, unknown = 0;
+  EqualValues equal_values(*lifted.value().symbolic, solver);
+  uint64_t unsat = 0, unknown = 0, equal = 0;
   size_t questions = 0;
   for (const Candidate& candidate : prediction->candidates) {
     if (candidate.reached == prediction::Reached::Locks) questions += candidate.representatives.size();
@@ -109,13 +140,14 @@ Status decide_symbolically(const std::string& path, const Trace& trace, const Sy
         break;
       }
       const Triple triple = candidate.representatives[i];
-      Feasibility got = checker.decide({EventIndex{triple.first}, EventIndex{triple.remote}, EventIndex{triple.second},
-                                        candidate.pattern});
+      Feasibility got = checker.decide({EventIndex{triple.first}, EventIndex{triple.remote},
+                                        EventIndex{triple.second}, candidate.pattern});
       if (got.answer == Answer::Feasible) {
         ++stage.triples;
         if (candidate.symbolic == "sat") continue;
         candidate.symbolic = "sat";
-        for (EventIndex event : got.order) candidate.symbolic_order.push_back(static_cast<prediction::EventNumber>(raw(event)));
+        for (EventIndex event : got.order)
+          candidate.symbolic_order.push_back(static_cast<prediction::EventNumber>(raw(event)));
         candidate.inputs = std::move(got.inputs);
         std::swap(candidate.representatives[0], candidate.representatives[i]);
       } else if (got.answer == Answer::Unknown) {
@@ -126,12 +158,16 @@ Status decide_symbolically(const std::string& path, const Trace& trace, const Sy
     if (candidate.symbolic.empty()) {
       candidate.symbolic = all_decided ? "unsat" : "unknown: not every triple at these places was looked at";
     }
+    if (candidate.symbolic == "unsat" && options.equal_values && now() - start <= options.seconds) {
+      equal += equal_values.ask(&candidate);
+    }
     stage.sites += candidate.symbolic == "sat";
     unsat += candidate.symbolic == "unsat";
     unknown += candidate.symbolic.starts_with("unknown");
   }
   stage.counts["unsat"] = unsat;
   stage.counts["unknown"] = unknown;
+  if (equal != 0) stage.counts["unsat for equal values alone"] = equal;
   stage.seconds = now() - start;
   prediction->stages.push_back(std::move(stage));
   return Done{};

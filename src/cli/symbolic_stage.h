@@ -11,6 +11,7 @@ namespace cleave::cli {
 struct SymbolicStageOptions {
   bool every_triple = false;   // decide every representative, not only up to the first that is feasible
   std::string model = "ctp";   // or cam, mcm: see DataModel
+  bool equal_values = false;   // ask whether writes of equal values are all that makes a candidate unsatisfiable
   double seconds = 60;         // for all candidates together
   std::string program;         // the binary, where it is not where the trace says
 };

@@ -178,4 +178,28 @@ TEST_F(Verbs, PredictAsksAboutFunctionsOverSeveralUnits) {
   EXPECT_NE(ran.output.find("hint: `withdraw` touches Account::balance_ in 2 units"), std::string::npos) << ran.output;
 }
 
+// Both increments write 1: no triple violates anything by itself (writes of equal values commute), the run does.
+TEST_F(Verbs, PredictFindsTheLostUpdateThatWritesEqualValues) {
+  file("twice.cpp", R"(#include <mutex>
+#include <thread>
+std::mutex mutex;
+int total;
+int get() { std::lock_guard guard(mutex); return total; }
+void set(int value) { std::lock_guard guard(mutex); total = value; }
+void increment() { set(get() + 1); }
+int main() { std::thread a(increment), b(increment); a.join(); b.join(); }
+)");
+  ASSERT_EQ(run("cd " + folder_ + " && " + kTools + "cleave-c++ -O1 -std=c++20 -pthread twice.cpp -o twice").output, "");
+  ASSERT_EQ(cleave("record --schedule serial -o twice.cleave -- ./twice").status, 0);
+  Ran ran = cleave("predict twice.cleave --units functions:increment --json twice.json");
+  EXPECT_EQ(ran.status, 1) << ran.output;
+  nlohmann::json found = nlohmann::json::parse(contents("twice.json"), nullptr, false)["findings"];
+  ASSERT_EQ(found.size(), 1u) << ran.output;
+  EXPECT_EQ(found[0]["verdict"], "confirmed");
+  EXPECT_EQ(found[0]["pattern"], "RWW");
+  EXPECT_EQ(found[0]["variable"], "total");
+  EXPECT_EQ(found[0]["stages"]["symbolic"], "unsat");
+  EXPECT_EQ(cleave("replay " + found[0]["witness"].get<std::string>()).status, 0);
+}
+
 }  // namespace

@@ -40,6 +40,9 @@ struct Candidate {
   std::string symbolic;                  // sat, unsat, unknown: why; empty when that stage did not look at it
   std::vector<EventNumber> symbolic_order;       // of representatives.front() when sat: up to its second access
   std::map<std::string, uint64_t> inputs;        // that the symbolic order needs
+  // Of unsat: the order of accesses is possible, and only definition 2's guards stand against it, because equal values
+  // are written. The whole execution may still be non-atomic (two increments that both read 0): a run can tell.
+  bool only_equal_values = false;
 
   const Triple& triple() const { return representatives.front(); }
   // Feasible: a reordering was built and checked. Candidate: nothing ruled it out. Infeasible: a stage did.
