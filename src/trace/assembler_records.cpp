@@ -222,6 +222,7 @@ void Assembler::range(Thread& thread, bool write, std::span<const uint64_t> word
         thread.stack.context(contexts_, *site.module, site.module->tables.sites[site.site].inlined_at);
   }
   bool fill = bytes <= kLongestRange;
+  site.bytes = bytes;
   for (uint64_t at = address; at < address + bytes;) {
     auto here = static_cast<uint32_t>(std::min<uint64_t>(address + bytes - at, 8 - (at & 7)));
     uint64_t value = 0;

@@ -240,7 +240,7 @@ void Directory::note_global(Named& named, const Module& module, const GlobalEntr
 
 // Whether the object that a site speaks of can lie where this access would put it. A fill or copy that the optimiser made
 // out of several stores has the site of one of them, and touches more than that field.
-bool Directory::fits(uint64_t address, uint32_t bytes, const SiteEntry& entry, const Module& module) const {
+bool Directory::fits(uint64_t address, uint64_t bytes, const SiteEntry& entry, const Module& module) const {
   if (address < entry.offset || bytes > field_room(module.tables, entry.object_type, entry.offset)) return false;
   const TypeEntry& type = module.tables.types[entry.object_type];
   uint64_t base = address - entry.offset;
@@ -258,7 +258,8 @@ Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite 
   std::string_view said =
       entry != nullptr ? text_of(site.module->tables, entry->variable) : std::string_view();
   const auto* global = global_at(address);
-  if (entry != nullptr && entry->object_type != kNoIndex && fits(address, bytes, *entry, *site.module)) {
+  if (entry != nullptr && entry->object_type != kNoIndex &&
+      fits(address, std::max<uint64_t>(bytes, site.bytes), *entry, *site.module)) {
     uint64_t base = address - entry->offset;
     const SiteTables& tables = site.module->tables;
     const TypeEntry& type = tables.types[entry->object_type];

@@ -18,6 +18,7 @@ namespace cleave {
 struct TableSite {
   const Module* module = nullptr;
   uint32_t site = kNoIndex;
+  uint64_t bytes = 0;  // of the whole access, where it is a range of memory
   explicit operator bool() const { return module != nullptr && site != kNoIndex; }
 };
 
@@ -82,7 +83,7 @@ class Directory {
     uint32_t flags = 0;     // VariableInfo::Flags
     std::string home, set;
   };
-  bool fits(uint64_t address, uint32_t bytes, const SiteEntry& entry, const Module& module) const;
+  bool fits(uint64_t address, uint64_t bytes, const SiteEntry& entry, const Module& module) const;
   void note_field(Named& named, const Module& module, uint32_t type, uint64_t offset) const;
   void note_global(Named& named, const Module& module, const GlobalEntry& entry) const;
 
