@@ -13,9 +13,10 @@ import time
 import tomllib
 from pathlib import Path
 
-from measure import MARATHON_SEEDS, NATIVE_SECONDS, NOT_YET, RANDOM_SEEDS, ROOT, Measure
+from measure import MARATHON_SEEDS, NATIVE_SECONDS, NOT_YET, RANDOM_SEEDS, ROOT, Measure, timed
 
-import suite  # from tests/programs; measure.py put it on the path
+import engines  # from tests/programs; measure.py put it on the path
+import suite
 
 PAPERS = tomllib.loads((Path(__file__).parent / "papers.toml").read_text())
 
@@ -49,7 +50,7 @@ def sites(stages, name):
     return stages.get(name, {}).get("sites")
 
 
-def ctp(measure):
+def ctp(measure, _programs):
     paper = PAPERS["ctp"]
     ours_only = [f"bank-{kind}-{size}" for kind in ("av", "sav", "nav") for size in (16, 32, 64)]
     rows = []
@@ -176,11 +177,9 @@ def moth(measure, programs):
         theirs = dict(zip(paper["columns"], figures))
         result, elapsed = None, None
         if measure.cleave.has("static"):
-            from measure import timed
             result, elapsed = timed(measure.findings, "static", measure.cleave.programs / f"moth/{name}")
         wrong = right = None
         if result is not None:
-            import engines
             expected = programs[f"moth/{name}"].expect.get("static", {}).get("must", [])
             true = [item for item in expected if "false positive" not in item.get("note", "")]
             right = len(true) - len(engines.missing(true, [result]))
@@ -199,7 +198,7 @@ def at_least(findings, verdict):
             if suite.VERDICTS.index(finding["verdict"]) >= suite.VERDICTS.index(verdict)}
 
 
-def atomchase(measure):
+def atomchase(measure, _programs):
     paper, elsewhere = PAPERS["atomchase"], {"tsp": "moth/tsp", "elevator": "moth/elevator"}
     binaries = {name: elsewhere.get(name, f"atomchase/{name}") for name in paper["rows"]}
     rows, total = [], {"random": 0, "both": 0, "confirmed": 0, "conditions": 0}
@@ -253,8 +252,8 @@ def main():
              f"{now}, {os.cpu_count()} cores ({platform.machine()}), {platform.system()} {platform.release()}, "
              f"{len(programs)} programs in the suite.", ""]
     start = time.monotonic()
-    for part in (ctp(measure), avfilter(measure, programs), marathon(measure, programs), moth(measure, programs),
-                 atomchase(measure)):
+    for make in (ctp, avfilter, marathon, moth, atomchase):
+        part = make(measure, programs)
         lines += part
         print(f"make_tables: {part[0].removeprefix('## ')}: {time.monotonic() - start:.0f} s so far", file=sys.stderr)
     if measure.errors:
