@@ -230,7 +230,7 @@ void UnitTracker::finish(Frame& frame, EventIndex position) {
   ended_.push_back(frame.open);
   frame.open.unit.end = kNone<EventIndex>;
   frame.open.id = kNone<UnitId>;
-  frame.open.merged = false;
+  frame.open.additional = false;
 }
 
 void UnitTracker::find_frame(Thread& state, SetId set, bool atomic) const {
@@ -277,7 +277,7 @@ const OpenUnit* UnitTracker::unit_of(const Event& access) {
   if (state.last_frame == kNoFrame) return nullptr;
   Frame& frame = state.frames[state.last_frame];
   if (frame.open.id == kNone<UnitId>) frame.open.id = UnitId{next_++};
-  if (state.last_additional) frame.open.merged = true;
+  frame.open.additional = state.last_additional;
   return &frame.open;
 }
 

@@ -60,11 +60,12 @@ struct Unit {
 // section.
 std::string unit_label(const Trace& tables, const Unit& unit);
 
-// A unit that is open now. `merged`: it is an additional unit, whose sets count as one (Marathon 4.1).
+// A unit that is open now. `additional`: it is not declared on the set of the access that was asked about, which
+// therefore counts as one with the set it is declared on (Marathon 4.1).
 struct OpenUnit {
   Unit unit;
   UnitId id = kNone<UnitId>;
-  bool merged = false;
+  bool additional = false;
 };
 
 // What a name in Begin is, by the options.

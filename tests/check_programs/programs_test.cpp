@@ -120,8 +120,9 @@ TEST_F(Programs, AccessorsThatLockAreAccessors) {
 }
 
 TEST_F(Programs, SetsOfOneObject) {
-  EXPECT_EQ(check("sets.cpp", kInclude), Lines{});
-  EXPECT_EQ(check("sets.cpp", kInclude + " -DMERGED"), Lines{"Account: Account::deposit Account::look"});
+  EXPECT_EQ(check("sets.cpp", kInclude, "--units methods"), Lines{});
+  EXPECT_EQ(check("sets.cpp", kInclude + " -DMERGED", "--units methods"),
+            Lines{"Account: Account::deposit Account::look"});
 }
 
 TEST_F(Programs, MembersByValueAndObjectsInAVector) {

@@ -33,8 +33,14 @@ class AtomicSets final : public Engine {
   size_t deepest() const override { return tracker_.depth(); }
 
  private:
-  // Nodes of the sets that an open unit has touched. Nearly always one or two.
-  using Nodes = std::vector<std::pair<SetId, NodeRef>>;
+  // What an open unit has touched. Nearly always one or two.
+  struct Touched {
+    SetId set;
+    NodeRef node;
+    bool declared;  // the unit is declared on the set
+    bool own;       // the node was made for this set; others share it
+  };
+  using Nodes = std::vector<Touched>;
 
   NodeRef node_of(const OpenUnit& unit, SetId set) {
     if (last_.id == unit.id && last_.set == set) return last_.node;
@@ -42,19 +48,25 @@ class AtomicSets final : public Engine {
     last_ = {unit.id, set, find(nodes, unit, set)};
     return last_.node;
   }
+  // An additional unit is a unit on the union of its sets: what it is not declared on shares the node of what it is
+  // declared on, or of what it touched first. Sets that it is declared on stay apart.
   NodeRef find(Nodes& nodes, const OpenUnit& unit, SetId set) {
-    // An additional unit is a unit on the union of its sets: one node for all of them.
-    if (unit.merged && !nodes.empty()) return nodes.front().second;
-    for (const auto& [known, node] : nodes) {
-      if (known == set) return node;
+    bool any_declared = false;
+    for (const Touched& known : nodes) {
+      if (known.set == set) return known.node;
+      any_declared = any_declared || known.declared;
     }
-    nodes.emplace_back(set, open(unit.unit, set));
-    return nodes.back().second;
+    bool shares = !nodes.empty() && (unit.additional || !any_declared);
+    NodeRef node = shares ? nodes.front().node : open(unit.unit, set);
+    nodes.push_back({set, node, !unit.additional, !shares});
+    return node;
   }
   void end(UnitId id) {
     auto it = nodes_.find(id);
     if (it == nodes_.end()) return;
-    for (const auto& [set, node] : it->second) graph_.end(node);
+    for (const Touched& touched : it->second) {
+      if (touched.own) graph_.end(touched.node);
+    }
     nodes_.erase(it);
     if (last_.id == id) last_ = {};
   }

@@ -18,13 +18,13 @@ int steps_done;
 
 class Account {
  public:
-  CLEAVE_ATOMIC int look() {
+  int look() {
     int seen = balance();
     done();
     wait_for(2);
     return seen + operations();
   }
-  CLEAVE_ATOMIC void deposit(int amount) {
+  void deposit(int amount) {
     std::lock_guard<std::mutex> guard(mutex_);
     balance_ += amount;
     operations_++;
