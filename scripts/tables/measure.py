@@ -49,7 +49,7 @@ class Measure:
             return None
         result = self.cleave.findings(verb, *arguments)
         if isinstance(result, str):
-            self.errors.append(f"{result} ({' '.join(map(str, arguments[-1:]))})")
+            self.errors.append(result.replace(self.folder.name + "/", ""))
             return None
         return result
 
