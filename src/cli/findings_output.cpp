@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -51,12 +52,19 @@ bool output_colour() {
   return isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0');
 }
 
+std::string working_directory() {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::current_path(error);
+  return error ? std::string() : path.string();
+}
+
 void print_for_people(const Findings& findings, const CommonOptions& options,
                       const report::Selected& selected) {
   const report::TerminalOptions terminal{.colour = output_colour(),
                                          .width = output_width(),
                                          .counts = !options.quiet,
-                                         .source = report::source_lines_from_disk()};
+                                         .source = report::source_lines_from_disk(),
+                                         .directory = working_directory()};
   fmt::print("{}", report::to_terminal(findings, terminal));
   if (options.quiet) return;
   if (selected.suppressed > 0) fmt::print("{} suppressed\n", selected.suppressed);

@@ -14,8 +14,10 @@
 #include "analysis/predict/predict.h"
 #include "cli/findings_output.h"
 #include "cli/symbolic_stage.h"
+#include "exec/tables.h"
 #include "model/config.h"
 #include "model/unit_hints.h"
+#include "program/program.h"
 #include "prove/prove.h"
 #include "trace/load.h"
 
@@ -71,9 +73,31 @@ Result<UnitOptions> units_from(const CommonOptions& common, SetOptions* sets) {
   return result;
 }
 
-// Worth a run: what is not proved to be impossible, by synchronization alone or by the solver. What the
-// filter dropped comes last; it is only an opinion. So does what would write equal values: only the run as a
-// whole can convict it.
+// Whether the program of the trace is there, and is the one that was recorded. What was built without Cleave is left to
+// the run to find out: only a library of it may have been built with it.
+Status program_fits(const prove::ProgramLine& line, const std::string& trace) {
+  std::filesystem::path path = line.words.front();
+  if (path.is_relative() && !line.directory.empty()) path = line.directory / path;
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    return Error{path.string(), "the program that was recorded is not there; put it back, or judge the trace alone with --no-replay"};
+  }
+  Result<Program> program = Program::open(path.string());
+  Result<exec::ProgramTables> recorded = exec::ProgramTables::read(trace);
+  if (!program || !recorded) return Done{};
+  const std::vector<exec::ModuleTables>& modules = recorded.value().modules();
+  for (const ProgramModule& module : program.value().modules) {
+    bool known = std::any_of(modules.begin(), modules.end(),
+                             [&](const exec::ModuleTables& other) { return other.identity == module.identity; });
+    if (!known) {
+      return Error{path.string(), "was built again since it was recorded; record it again, or judge the trace alone with --no-replay"};
+    }
+  }
+  return Done{};
+}
+
+// Worth a run: what is not proved to be impossible, by synchronization alone or by the solver. What the filter dropped
+// comes last; it is only an opinion. So does what would write equal values: only the run as a whole can convict it.
 std::vector<const prediction::Candidate*> worth_running(const prediction::Prediction& prediction) {
   std::vector<const prediction::Candidate*> result;
   for (const prediction::Candidate& candidate : prediction.candidates) {
@@ -88,16 +112,13 @@ std::vector<const prediction::Candidate*> worth_running(const prediction::Predic
   return result;
 }
 
-// Runs the program for the candidates and puts what came of it into the findings.
-void prove_findings(const PredictVerb& verb, const prediction::Facts& facts,
-                    const prediction::Prediction& prediction, prove::ProveOptions options, SetMap& sets,
-                    Findings& findings) {
+// Runs the program for the candidates and puts what came of it into the findings. Why nothing could be run, or empty.
+std::string prove_findings(const PredictVerb& verb, const prediction::Facts& facts, const prediction::Prediction& prediction,
+                    prove::ProveOptions options, SetMap& sets, Findings& findings) {
   std::filesystem::path scratch = std::filesystem::temp_directory_path() / "cleave-predict-XXXXXX";
   std::string folder = scratch.string();
   if (mkdtemp(folder.data()) == nullptr) {
-    findings.facts["replay"] =
-        "no folder for the traces of the runs could be made in " + scratch.parent_path().string();
-    return;
+    return "no folder for the traces of the runs could be made in " + scratch.parent_path().string();
   }
   options.scratch = folder;
   std::vector<const prediction::Candidate*> candidates = worth_running(prediction);
@@ -144,6 +165,18 @@ void prove_findings(const PredictVerb& verb, const prediction::Facts& facts,
         fmt::format("the budget of {} s ran out; {} candidates were not run (--budget)", options.budget,
                     report.not_tried);
   }
+  return report.problem;
+}
+
+// The solver's stage, or a remark that says why it was left out.
+void decide(const PredictVerb& verb, const Trace& trace, const Status& program, prediction::Prediction& prediction) {
+  SymbolicStageOptions stage;
+  stage.every_triple = verb.all;
+  stage.model = verb.model;
+  stage.seconds = verb.solver_seconds;
+  stage.equal_values = !verb.no_replay && verb.stages.empty();
+  Status decided = program ? decide_symbolically(verb.trace, trace, stage, &prediction) : program;
+  if (!decided) prediction.remarks.push_back("the symbolic stage was left out: " + decided.error().sentence());
 }
 
 // For a person who is told that nothing was found: what the units given may have left out.
@@ -170,53 +203,46 @@ int run_predict(const PredictVerb& verb) {
   if (!unit_options) return usage_error(unit_options.error());
   Result<Trace> trace = load_trace(verb.trace);
   if (!trace) return usage_error(trace.error());
+  Result<prove::ProgramLine> program = prove::program_of_trace(verb.trace);
+  Status fits = program ? program_fits(program.value(), verb.trace) : Done{};
+  const bool replays = !verb.no_replay && verb.stages.empty() && program;
+  if (replays && !fits) return usage_error(fits.error());
 
   SetMap sets(set_options, trace.value());
   UnitMap units = map_units(trace.value(), unit_options.value(), sets);
   prediction::Facts facts(trace.value(), units);
   prediction::Prediction prediction = predict(facts, options.value());
-  bool symbolic = verb.stages.empty() ||
-                  std::find(verb.stages.begin(), verb.stages.end(), "symbolic") != verb.stages.end();
-  if (symbolic) {
-    SymbolicStageOptions stage;
-    stage.every_triple = verb.all;
-    stage.model = verb.model;
-    stage.seconds = verb.solver_seconds;
-    stage.equal_values = !verb.no_replay && verb.stages.empty();
-    Status decided = decide_symbolically(verb.trace, trace.value(), stage, &prediction);
-    if (!decided)
-      prediction.remarks.push_back("the symbolic stage was left out: " + decided.error().sentence());
-  }
+  bool symbolic = verb.stages.empty() || std::find(verb.stages.begin(), verb.stages.end(), "symbolic") != verb.stages.end();
+  if (symbolic) decide(verb, trace.value(), fits, prediction);
   Findings findings = to_findings(facts, prediction, sets, verb.all);
   findings.trace = verb.trace;
   if (auto remarks = trace.value().remarks(); !remarks.empty()) {
     findings.facts["about the trace"] = fmt::format("{}", fmt::join(remarks, "; "));
   }
   findings.facts["definition"] =
-      verb.no_final
-          ? "atomic: some serial order gives every read its value (--no-final)"
-          : "atomic: some serial order gives every read its value and every location its last value";
-  if (!verb.no_replay && verb.stages.empty()) {
-    Result<prove::ProgramLine> program = prove::program_of_trace(verb.trace);
-    if (program) {
-      prove::ProveOptions proving;
-      proving.program = std::move(program).value();
-      proving.recorded = verb.trace;
-      proving.units = unit_options.value();
-      proving.sets = set_options;
-      proving.final_writes = !verb.no_final;
-      proving.jobs =
-          verb.common.jobs != 0 ? verb.common.jobs : std::max(1u, std::thread::hardware_concurrency());
-      proving.budget = verb.budget;
-      proving.now = seconds_now;
-      prove_findings(verb, facts, prediction, proving, sets, findings);
-    }
+      verb.no_final ? "atomic: some serial order gives every read its value (--no-final)"
+                    : "atomic: some serial order gives every read its value and every location its last value";
+  std::string problem;
+  if (replays) {
+    prove::ProveOptions proving;
+    proving.program = std::move(program).value();
+    proving.recorded = verb.trace;
+    proving.units = unit_options.value();
+    proving.sets = set_options;
+    proving.final_writes = !verb.no_final;
+    proving.jobs = verb.common.jobs != 0 ? verb.common.jobs : std::max(1u, std::thread::hardware_concurrency());
+    proving.budget = verb.budget;
+    proving.now = seconds_now;
+    problem = prove_findings(verb, facts, prediction, proving, sets, findings);
   }
   if (findings.findings.empty()) {
     if (std::string hint = hint_text(unit_hints(trace.value(), units)); !hint.empty())
       findings.facts["hint"] = hint;
   }
-  return put_out(std::move(findings), verb.common, verb.all);
+  int status = put_out(std::move(findings), verb.common, verb.all);
+  if (problem.empty()) return status;
+  fmt::print(stderr, "cleave: the candidates could not be run: {}\n", problem);
+  return status == static_cast<int>(Exit::Usage) ? status : static_cast<int>(Exit::Unfinished);
 }
 
 }  // namespace

@@ -50,6 +50,18 @@ class Renderer {
     out_ += '\n';
   }
 
+  // Files below the working directory as one would type them there.
+  std::string nearer(std::string text) const {
+    const std::string prefix = options_.directory + "/";
+    if (prefix.size() < 2) return text;
+    for (size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at)) {
+      const bool begins = at == 0 || text[at - 1] == ' ';
+      if (begins) text.erase(at, prefix.size());
+      else ++at;
+    }
+    return text;
+  }
+
   void sentence(std::string_view text) { out_ += wrap(printable(text), 2, width_); }
 
   void render_finding(const Finding& finding) {
@@ -106,7 +118,7 @@ class Renderer {
   void access_line(std::string_view label, const AccessReport& access) {
     std::string text = fmt::format("  {}  {} {}", label, printable(access.thread), access.op);
     if (!access.value.empty()) text += " " + printable(access.value);
-    if (std::string at = place(access); !at.empty()) text += "  " + paint_(printable(at), Style::Bold);
+    if (std::string at = nearer(place(access)); !at.empty()) text += "  " + paint_(printable(at), Style::Bold);
     if (!access.function.empty()) text += "  in " + printable(access.function);
     if (!access.locks.empty()) text += printable(fmt::format("  holding {}", fmt::join(access.locks, ", ")));
     line(text);
@@ -123,7 +135,8 @@ class Renderer {
     for (const AccessReport& access : finding.accesses) {
       access_line(fmt::format("{}  {:<6}", ++number, word_of(access.role)), access);
       for (size_t frame = 1; frame < std::min<size_t>(access.stack.size(), 4); ++frame) {
-        line(paint_(fit(fmt::format("             called from {}", printable(access.stack[frame])), width_),
+        if (access.stack[frame].starts_with("std::")) break;  // how the library starts threads and calls back
+        line(paint_(fit(fmt::format("             called from {}", printable(nearer(access.stack[frame]))), width_),
                     Style::Dim));
       }
     }

@@ -22,6 +22,7 @@ struct TerminalOptions {
   uint32_t width = 80;
   bool counts = true;  // the table of stages, and the last line
   SourceLine source;   // may be empty: no source text
+  std::string directory;  // files below it are named from there; empty: as they are
 };
 
 std::string to_terminal(const Findings& findings, const TerminalOptions& options);

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""run.py ROOT BUILD: examples/bank.cpp from compile to replay, then bad input of every kind to predict and replay."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT, BUILD = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
+CLEAVE, COMPILER = BUILD / "bin" / "cleave", BUILD / "bin" / "cleave-c++"
+FLAGS = ["-g", "-O1", "-std=c++20", "-pthread"]
+
+
+class Bank(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(tempfile.mkdtemp(prefix="cleave-predict-cli-"))
+        shutil.copy(ROOT / "examples" / "bank.cpp", cls.folder)
+        subprocess.run([COMPILER, *FLAGS, "bank.cpp", "-o", "bank"], cwd=cls.folder, check=True)
+        recorded = cls.cleave("record", "--schedule", "serial", "-o", "bank.cleave", "--", "./bank")
+        assert recorded.returncode == 0, recorded.stderr
+        cls.serial_output = recorded.stdout
+        cls.predicted = cls.cleave("predict", "bank.cleave", "--json", "findings.json")
+        cls.findings = json.loads((cls.folder / "findings.json").read_text())
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    @classmethod
+    def cleave(cls, *words):
+        return subprocess.run([CLEAVE, *words], cwd=cls.folder, capture_output=True, text=True, timeout=240,
+                              env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100"})
+
+    def refused(self, status, words, *sentence):
+        """Ends with the status and one sentence on standard error that has these words in it."""
+        done = self.cleave(*words)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        lines = done.stderr.strip().splitlines()
+        self.assertEqual(len(lines), 1, done.stderr)
+        for part in sentence:
+            self.assertIn(part, lines[0])
+
+    def test_violation_of_a_serial_run_is_confirmed(self):
+        self.assertEqual(self.predicted.returncode, 1, self.predicted.stderr)
+        self.assertEqual(len(self.findings["findings"]), 1)
+        finding = self.findings["findings"][0]
+        self.assertEqual((finding["kind"], finding["pattern"], finding["verdict"], finding["proof"]),
+                         ("triple", "RWW", "confirmed", "C_RWW"))
+        self.assertEqual((finding["variable"], finding["unit"]), ("Account::balance_", "withdraw"))
+        self.assertEqual([access["function"] for access in finding["accesses"]],
+                         ["Account::get", "Account::set", "Account::set"])
+        first, remote, second = finding["accesses"]
+        self.assertEqual(first["thread"], second["thread"])
+        self.assertNotEqual(first["thread"], remote["thread"])
+        self.assertEqual(first["value"], "100")
+
+    def test_stages_are_those_of_the_contract(self):
+        names = [stage["name"] for stage in self.findings["stages"]]
+        self.assertEqual(names[:6], ["patterns", "order", "locks", "filter", "exact", "symbolic"])
+        self.assertEqual([stage["triples"] for stage in self.findings["stages"][:3]], [2, 2, 2])
+
+    def test_report_says_what_a_programmer_needs(self):
+        text = self.predicted.stdout
+        for part in ("confirmed RWW on Account::balance_ in withdraw", "  bank.cpp:13  in Account::get",
+                     "return balance_;", "holding account.mutex_", "called from withdraw bank.cpp:",
+                     "withdraw read 100 from Account::balance_"):
+            self.assertIn(part, text)
+        self.assertNotIn(str(self.folder), text, "files below the working directory are named from there")
+
+    def test_replay_command_of_the_report_works(self):
+        line = next(line for line in self.predicted.stdout.splitlines() if "replay: cleave " in line)
+        words = line.split("replay: cleave ")[1].split()
+        done = self.cleave(*words, "-o", "replayed.cleave")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotEqual(done.stdout.splitlines()[0], self.serial_output.splitlines()[0], "money is lost")
+        dump = self.cleave("trace", "dump", "replayed.cleave", "--variable", "Account::balance_").stdout
+        access = self.findings["findings"][0]["accesses"]
+        wanted = [(a["thread"], a["op"], a["value"]) for a in access]
+        seen = [(line.split()[1], line.split()[2], line.split()[-1]) for line in dump.splitlines()
+                if len(line.split()) > 3 and line.split()[2] in ("read", "write")]
+        order = [(who, what) for who, what, _ in wanted]
+        rest = iter((who, what) for who, what, _ in seen)
+        self.assertTrue(all(step in rest for step in order), dump)
+
+    def test_no_replay_leaves_it_feasible(self):
+        done = self.cleave("predict", "--no-replay", "bank.cleave", "--json", "-")
+        findings = json.loads(done.stdout)["findings"]
+        self.assertEqual([finding["verdict"] for finding in findings], ["feasible"])
+
+    def test_jobs_zero_is_one_a_core(self):
+        self.assertEqual(self.cleave("predict", "--jobs", "0", "bank.cleave").returncode, 1)
+
+    def test_budget_of_nothing_is_said(self):
+        done = self.cleave("predict", "--budget", "0", "bank.cleave")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("1 candidates were not run (--budget)", " ".join(done.stdout.split()))
+
+    def test_text_trace_is_predicted_without_replay(self):
+        exported = self.cleave("trace", "export", "bank.cleave").stdout
+        (self.folder / "bank.txt").write_text(exported)
+        done = self.cleave("predict", "bank.txt", "--json", "-")
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.assertEqual([stage["triples"] for stage in json.loads(done.stdout)["stages"][:3]], [2, 2, 2])
+
+    def test_bad_input(self):
+        (self.folder / "short.cleave").write_bytes((self.folder / "bank.cleave").read_bytes()[:10])
+        (self.folder / "words.txt").write_text("garbage\n")
+        self.refused(2, ["predict", "nothing.cleave"], "nothing.cleave", "cannot be opened")
+        self.refused(2, ["predict", "short.cleave"], "short.cleave", "too short")
+        self.refused(2, ["predict", "words.txt"], "words.txt", "line 1")
+        self.refused(2, ["predict", "."], "is a directory")
+        self.refused(2, ["predict", "--stages", "locks,unheard", "bank.cleave"], "no stage `unheard`", "patterns")
+        self.refused(2, ["predict", "--jobs", "-1", "bank.cleave"], "--jobs")
+        self.refused(2, ["predict", "--fail-on", "never", "bank.cleave"], "--fail-on")
+        self.refused(2, ["replay", "nothing.json"], "nothing.json")
+        self.refused(2, ["replay", "words.txt"], "words.txt", "not a witness")
+
+    def test_program_that_is_gone_or_another(self):
+        witness = next(self.folder.glob("witness-*.json")).name
+        kept = self.folder / "bank.kept"
+        os.rename(self.folder / "bank", kept)
+        try:
+            self.refused(2, ["predict", "bank.cleave"], "bank", "is not there", "--no-replay")
+            self.refused(2, ["replay", witness], "bank")
+            self.assertIn(self.cleave("predict", "--no-replay", "bank.cleave").returncode, (0, 1))
+            source = (self.folder / "bank.cpp").read_text()
+            (self.folder / "other.cpp").write_text(source + "\nint more(int x) { return x + 1; }\n")
+            subprocess.run([COMPILER, *FLAGS, "other.cpp", "-o", "bank"], cwd=self.folder, check=True)
+            self.refused(2, ["predict", "bank.cleave"], "bank", "built again", "record it again")
+            self.refused(2, ["replay", witness], "another build")
+            left_out = self.cleave("predict", "--no-replay", "bank.cleave").stdout
+            self.assertIn("the symbolic stage was left out", left_out)
+            subprocess.run(["clang++-19", *FLAGS, f"-I{ROOT / 'include'}", "bank.cpp", "-o", "bank"], cwd=self.folder, check=True)
+            done = self.cleave("predict", "bank.cleave")
+            self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+            self.assertIn("could not be run", done.stderr)
+            self.assertEqual(self.cleave("replay", witness).returncode, 2)
+        finally:
+            os.replace(kept, self.folder / "bank")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
