@@ -2,15 +2,24 @@
 // recognise, and how much faster they are. (AtomChase: 89 % of the real violations, more than 100 times.)
 //
 //   judge_bench            simulated programs: accounts, flags, counters, with data flow and preemption
-//   judge_bench TRACE…     recorded or text traces
+//   judge_bench TRACE…     every triple that happened in recorded or text traces
+//   judge_bench F.json…    the violations of findings files: each in the trace of its witness's replay, which stands
+//                          beside it (bench/predict_suite.py --keep makes both)
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 
 #include "base/random.h"
 #include "check/check.h"
+#include "model/sets.h"
+#include "model/units.h"
+#include "prove/judged_run.h"
+#include "report/json.h"
 #include "trace/load.h"
 
 namespace {
@@ -133,11 +142,16 @@ struct Row {
 struct Table {
   std::map<std::string, Row> by_pattern;
   std::map<std::string, size_t> by_proof;
+  std::vector<std::string> open;  // non-atomic, and no condition says so
   double condition_seconds = 0, exact_seconds = 0, build_seconds = 0;
 
   void add(const Trace& trace, size_t most) {
     const std::vector<check::UnitSpan> units = check::units_of(trace);
-    const std::vector<check::EventTriple> triples = triples_of(trace, units, most);
+    add(trace, units, triples_of(trace, units, most));
+  }
+
+  void add(const Trace& trace, const std::vector<check::UnitSpan>& units,
+           const std::vector<check::EventTriple>& triples) {
     auto start = Clock::now();
     check::Judge judge(trace, units, {.budget = 200'000});
     build_seconds += seconds_since(start);
@@ -148,6 +162,10 @@ struct Table {
       start = Clock::now();
       const check::Proof exact = judge.exact(triple);
       exact_seconds += seconds_since(start);
+      if (quick.judgement != check::Judgement::NonAtomic && exact.judgement == check::Judgement::NonAtomic) {
+        open.push_back(fmt::format("{} {}: {} {} {}", trace.program(), word_of(quick.pattern), raw(triple.first),
+                                   raw(triple.remote), raw(triple.second)));
+      }
       for (Row* row : {&by_pattern[std::string(word_of(quick.pattern))], &by_pattern["all"]}) {
         const bool recognised = quick.judgement == check::Judgement::NonAtomic;
         ++row->triples;
@@ -179,6 +197,34 @@ struct Table {
   }
 };
 
+// The occurrence of each violation that a condition proves, else the first.
+Status add_findings(const std::string& path, Table& table) {
+  std::ifstream file(path);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  Result<Findings> findings = report::from_json(text, path);
+  if (!findings) return findings.error();
+  for (const Finding& finding : findings.value().findings) {
+    if (finding.witness.empty() || finding.accesses.size() != 3) continue;
+    const auto beside = std::filesystem::path(path).parent_path() / finding.witness;
+    Result<Trace> trace = load_trace(std::filesystem::path(beside).replace_extension(".cleave").string());
+    if (!trace) continue;  // the replay left the schedule
+    SetMap sets({}, trace.value());
+    const std::vector<check::UnitSpan> units = prove::spans_of(trace.value(), map_units(trace.value(), {}, sets));
+    auto site = [](const AccessReport& access) {
+      return SiteInfo{.file = access.file, .line = access.line, .function = access.function};
+    };
+    const check::SiteTriple sites{site(finding.accesses[0]), site(finding.accesses[1]), site(finding.accesses[2]), "", ""};
+    std::vector<check::EventTriple> triples = check::find_triples(trace.value(), units, sites, 16);
+    if (triples.empty()) continue;
+    check::Judge judge(trace.value(), units, {.budget = 200'000});
+    auto best = std::find_if(triples.begin(), triples.end(), [&](const check::EventTriple& triple) {
+      return judge.conditions(triple).judgement == check::Judgement::NonAtomic;
+    });
+    table.add(trace.value(), units, {best == triples.end() ? triples.front() : *best});
+  }
+  return Done{};
+}
+
 // The size of the paper's MySQL run: the conditions on thousands of triples of a few million events.
 void measure_size() {
   const Trace trace = simulate(1, 30, 30'000, 5000, 200);
@@ -203,6 +249,13 @@ int main(int argc, char** argv) {
   if (argc > 1) {
     Table table;
     for (int i = 1; i < argc; ++i) {
+      if (std::string_view(argv[i]).ends_with(".json")) {
+        if (Status added = add_findings(argv[i], table); !added) {
+          fmt::print(stderr, "judge_bench: {}\n", added.error().sentence());
+          return 2;
+        }
+        continue;
+      }
       Result<Trace> trace = load_trace(argv[i]);
       if (!trace) {
         fmt::print(stderr, "judge_bench: {}\n", trace.error().sentence());
@@ -210,7 +263,8 @@ int main(int argc, char** argv) {
       }
       table.add(trace.value(), 2000);
     }
-    table.print(fmt::format("{} traces", argc - 1));
+    table.print(fmt::format("{} files", argc - 1));
+    for (const std::string& line : table.open) fmt::print("  no condition: {}\n", line);
     return 0;
   }
   struct Size {

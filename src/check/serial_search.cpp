@@ -221,7 +221,11 @@ class Search {
     for (const Touch& touch : projection_.of(step)) {
       const uint32_t before = memory_[touch.location];
       placed.overwritten.push_back(before);
-      if (touch.leaves == kNoValue || touch.leaves == before) continue;
+      if (touch.leaves == kNoValue) continue;
+      if (touch.leaves == before) {  // written again: one chance less for it to come
+        alive = alive && (touch.needs != kNoValue || !pending_.overdrawn(before, true));
+        continue;
+      }
       set_memory(touch.location, touch.leaves);
       alive = alive && !pending_.lost(before) && !pending_.overdrawn(before, false);
     }

@@ -9,7 +9,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "check/blocks.h"
 #include "check/memory_index.h"
@@ -18,7 +20,7 @@ namespace cleave::check {
 
 struct Flow {
   uint32_t replaced = 0;  // units that read it first and leave another value
-  uint32_t left = 0;      // units that leave it and did not read it first; the initial value counts as one
+  uint32_t left = 0;      // units that leave it and did not read it first; what is there before the threads start counts as one
 };
 
 // For one choice of blocks. A location costs its accesses, once.
@@ -33,7 +35,13 @@ class ValueFlows {
 
  private:
   using Location = std::unordered_map<uint64_t, Flow>;
+  struct Effect {
+    BlockId block;
+    std::optional<uint64_t> needs, leaves;
+  };
   const Location& location(VariableId variable) const;
+  std::vector<std::vector<Effect>> effects(VariableId variable) const;
+  size_t preamble(const std::vector<std::vector<Effect>>& threads) const;
 
   const Trace& trace_;
   const MemoryIndex& memory_;

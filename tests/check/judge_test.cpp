@@ -97,6 +97,35 @@ TEST(Judge, TwoUnitsThatReadTheSameValueBothLoseIt) {
   EXPECT_EQ(proof.name, "C_count");
 }
 
+TEST(Judge, ALostUpdateIsProvedHoweverLongTheRunGoesOn) {
+  // The values come again and again afterwards; what main wrote before the threads began is there once, not twice.
+  std::string text = "main write x 0\nmain fork A\nmain fork B\nA begin inc\nA read x 0\n";
+  auto increments = [&text](const char* thread, int from, int to) {
+    for (int v = from; v < to; ++v) text += fmt::format("{0} begin inc\n{0} read x {1}\n{0} write x {2}\n{0} end\n", thread, v, v + 1);
+  };
+  increments("B", 0, 300);
+  text += "A write x 1\nA end\n";
+  increments("A", 1, 300);
+  increments("B", 300, 400);
+  const Trace trace = parsed(text);
+  EventTriple triple{};
+  for (size_t e = 0; e < trace.size(); ++e) {
+    const Event& event = trace.events()[e];
+    if (trace.thread(event.thread).name == "B" && event.kind == EventKind::Write && event.value == 300) {
+      triple.remote = EventIndex{e};
+      triple.second = EventIndex{e + 2};
+      break;
+    }
+  }
+  triple.first = EventIndex{4};
+  Judge judge(trace, units_of(trace));
+  const Proof quick = judge.conditions(triple);
+  EXPECT_EQ(quick.judgement, Judgement::NonAtomic) << quick.reason;
+  EXPECT_EQ(quick.name, "C_count");
+  EXPECT_NE(quick.why.find("only once"), std::string::npos) << quick.why;
+  EXPECT_EQ(judge.exact(triple).judgement, Judgement::NonAtomic) << "and the search sees it too";
+}
+
 TEST(Judge, InitialisationBeforeTheForkCannotExplainAnything) {
   const Proof proof = judged(parsed(R"(
     main write x 10
