@@ -30,36 +30,38 @@ class Prover {
       : facts_(facts), candidates_(candidates), findings_(findings), options_(options) {}
 
   ProveReport run() {
-    double start = options_.now();
+    start_ = options_.now();
     report_.proofs.resize(candidates_.size());
     std::vector<std::thread> workers;
-    for (unsigned w = 1; w < std::max(1u, options_.jobs); ++w) workers.emplace_back([this, start] { work(start); });
-    work(start);
+    for (unsigned w = 1; w < std::max(1u, options_.jobs); ++w) workers.emplace_back([this] { work(); });
+    work();
     for (std::thread& worker : workers) worker.join();
     for (const Proof& proof : report_.proofs) {
       report_.runs += proof.runs;
       if (!proof.tried) ++report_.not_tried;
     }
-    report_.seconds = options_.now() - start;
+    report_.seconds = options_.now() - start_;
     return std::move(report_);
   }
 
  private:
-  void work(double start) {
+  double left() const { return options_.budget - (options_.now() - start_); }
+
+  void work() {
     for (size_t c = next_++; c < candidates_.size(); c = next_++) {
-      if (stop_ || options_.now() - start > options_.budget) return;
-      candidate(c, start);
+      if (stop_ || left() <= 0) return;
+      candidate(c);
     }
   }
 
   // Plans from the most specific triple on; until one run is confirmed, or attempts or time run out.
-  void candidate(size_t c, double start) {
+  void candidate(size_t c) {
     Proof& proof = report_.proofs[c];
     proof.tried = true;
     proof.finding = findings_[c];
     bool atomic = false, undecided = false;
     for (const Plan& plan : plans(*candidates_[c], &proof.note)) {
-      if (stop_ || proof.runs >= options_.attempts || options_.now() - start > options_.budget) break;
+      if (stop_ || proof.runs >= options_.attempts || left() <= 0) break;
       Result<JudgedRun> run = once(c, proof, plan);
       if (!run) {
         proof.note = run.error().sentence();
@@ -176,7 +178,7 @@ class Prover {
     request.plan = plan;
     request.sites = options_.recorded;
     request.trace = fmt::format("{}/run-{}-{}.cleave", options_.scratch, c, proof.runs);
-    request.time_limit = std::chrono::milliseconds(static_cast<int64_t>(options_.run_limit * 1000));
+    request.time_limit = std::chrono::milliseconds(static_cast<int64_t>(std::clamp(left(), 0.1, options_.run_limit) * 1000));
     request.quiet = true;
     for (const auto& [name, value] : candidates_[c]->inputs) request.inputs[name] = fmt::format("{}", value);
     ++proof.runs;
@@ -229,6 +231,7 @@ class Prover {
   const std::vector<Finding>& findings_;
   const ProveOptions& options_;
   ProveReport report_;
+  double start_ = 0;
   std::atomic<size_t> next_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;  // of names_ and report_.problem

@@ -6,7 +6,7 @@
 // run). When every run that has the triple is atomic after all, the candidate is no violation.
 //
 // Runs of different candidates go in parallel. The budget is wall-clock time for all of them; a run that is under way
-// when it ends is finished, none is begun.
+// when it ends is stopped, and what it did until then is judged.
 #pragma once
 
 #include <functional>
