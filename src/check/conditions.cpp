@@ -85,10 +85,9 @@ class Conditions {
     if (!unit_came_last()) return std::nullopt;
     return ConditionProof{
         "C_RWW",
-        fmt::format("{} read {} from {} before {} wrote {} and then overwrote that: before "
-                    "the unit the write would have been read, after it, it would have "
-                    "stayed.",
-                    unit_name(), value, variable_name(), thread_name(remote_.thread), remote_.value)};
+        fmt::format("{} read {} from {}, {} then wrote {}, and {} overwrote that: had the write come before the unit, the "
+                    "unit would have read it; after the unit, it would have stayed.",
+                    unit_name(), value, variable_name(), thread_name(remote_.thread), remote_.value, unit_name())};
   }
 
   // C_count: the unit, or the remote one, replaced a value that was replaced more often than it was there. What a lost
