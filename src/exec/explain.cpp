@@ -108,6 +108,8 @@ std::string explain_divergence(const ControlFile& file, const ProgramTables& tab
   switch (header.divergence) {
     case CLEAVE_DIVERGED_BUILD: return "the schedule belongs to another program or another build";
     case CLEAVE_DIVERGED_STEP:
+      if (known && now_text == then_text && recorded.steps[at].value == now.value)
+        return fmt::format("{}\n  recorded: {}\n  now:      the same, but it came there another way", where, then_text);
       if (known && now_text == then_text)
         return fmt::format("{}\n  recorded: {}, before it value {}\n  now:      {}, before it value {}", where, then_text,
                            recorded.steps[at].value, now_text, now.value);

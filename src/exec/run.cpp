@@ -130,7 +130,7 @@ void take_control(const RunRequest& request, const ControlFile& file, const std:
     outcome.text = explain_waits(file, tables, &lost);
   } else if (header.end == CLEAVE_END_LIVELOCK || (outcome.end == RunEnd::TimeLimit && header.spinning)) {
     outcome.end = RunEnd::Livelock;
-    outcome.text = explain_waits(file, tables, &lost);
+    outcome.text = "whoever could go on goes round a loop in which nothing changes:\n" + explain_waits(file, tables, &lost);
   } else if (header.end == CLEAVE_END_DIVERGED && header.divergence == CLEAVE_DIVERGED_LONGER &&
              request.schedule->stopped != Stopped::ByItself) {
     // The recording was stopped here; so is its replay.
@@ -216,6 +216,8 @@ Result<RunOutcome> run(const RunRequest& request) {
   take_control(request, file.value(), trace, outcome);
   if (header.end == CLEAVE_END_DIVERGED && header.divergence == CLEAVE_DIVERGED_BUILD)
     return Error{request.program[0], outcome.text + ", so it is not followed; record it again"};
+  if (header.end == CLEAVE_END_FULL)
+    return Error{request.program[0], "the run was longer than a schedule can be; stop it earlier with --time-limit"};
   if (!request.trace.empty())
     if (Status status = append_schedule(request.trace, outcome.schedule); !status) return status.error();
   return outcome;

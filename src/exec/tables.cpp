@@ -70,8 +70,20 @@ std::string_view word_of(SlotKind kind) {
   }
 }
 
+bool is_system(const SiteTables& tables, const SiteEntry& site) {
+  return site.function < tables.functions.size() && (tables.functions[site.function].flags & FunctionEntry::kSystem) != 0;
+}
+
+// Where in the program it is: of something that was inlined from the system's headers, where that was called.
+const SiteEntry& own_place(const SiteTables& tables, const SiteEntry& site) {
+  const SiteEntry* place = &site;
+  while (is_system(tables, *place) && place->inlined_at < tables.sites.size()) place = &tables.sites[place->inlined_at];
+  return is_system(tables, *place) ? site : *place;
+}
+
 std::string describe_slot(const SiteTables& tables, const Slot& slot) {
   const SiteEntry& site = tables.sites[slot.site];
+  const SiteEntry& own = own_place(tables, site);
   std::string what(word_of(slot.kind));
   if (slot.kind == SlotKind::Call) {
     if (slot.aux < tables.functions.size()) what += " of " + tables.functions[slot.aux].name;
@@ -79,8 +91,8 @@ std::string describe_slot(const SiteTables& tables, const Slot& slot) {
     const std::string& variable = text_of(tables, site.variable);
     what += variable.empty() ? "memory" : variable;
   }
-  std::string where = fmt::format("{}:{}", text_of(tables, site.file), site.line);
-  if (site.function < tables.functions.size()) where += fmt::format(" ({})", tables.functions[site.function].name);
+  std::string where = fmt::format("{}:{}", text_of(tables, own.file), own.line);
+  if (own.function < tables.functions.size()) where += fmt::format(" ({})", tables.functions[own.function].name);
   return what.empty() ? where : what + " at " + where;
 }
 

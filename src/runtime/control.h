@@ -287,6 +287,7 @@ ControlThread* replay_next();  // under the lock
 void describe_waits();
 ControlThread* thread_of_tid(int tid);
 ControlThread* has_object(const ControlThread* waiter);  // who has what it waits for
+bool waits_in_circle();  // threads that wait for one another, whatever the others do
 void note_lost_signal(const volatile void* condition, ControlThread* by);
 [[noreturn]] void end_process(cleave_control_end end);
 
@@ -306,6 +307,7 @@ void start_clocks();
 uint64_t virtual_now();
 uint64_t deadline_of(clockid_t clock, const timespec* time);
 uint64_t deadline_in(const timespec& time);
+uint64_t idle_nanoseconds();  // real time since the turn became nobody's
 void begin_idle();  // under the lock: the turn is nobody's
 void end_idle();    // under the lock: somebody gets it
 inline bool somebody_is_due() { return control.timed_count != 0 && virtual_now() >= control.next_due; }

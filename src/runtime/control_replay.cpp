@@ -71,7 +71,8 @@ ControlThread* replay_next() {
     // The recording ends here, and so did the program then, or it was stopped. Let it end in order of creation.
     control.file->divergence = CLEAVE_DIVERGED_LONGER;
     ControlThread* next = control.ready_count != 0 ? next_in_turn(nullptr) : nullptr;
-    if (next == nullptr && control.outside == 0 && control.ended != control.thread_count) end_process(CLEAVE_END_DEADLOCK);
+    bool stuck = control.outside == 0 ? control.ended != control.thread_count : waits_in_circle();
+    if (next == nullptr && stuck) end_process(CLEAVE_END_DEADLOCK);
     return next;
   }
   ++control.replay_run;

@@ -43,6 +43,23 @@ ControlThread* has_object(const ControlThread* waiter) {
   }
 }
 
+bool waits_in_circle() {
+  auto next = [](const ControlThread* thread) -> const ControlThread* {
+    bool waits = thread->standing == Standing::Waiting && thread->deadline == UINT64_MAX;
+    return waits ? has_object(thread) : nullptr;
+  };
+  for (uint32_t i = 0; i < control.thread_count; ++i) {
+    const ControlThread* slow = control.threads[i];
+    const ControlThread* fast = slow;
+    while (fast != nullptr && (fast = next(fast)) != nullptr) {
+      fast = next(fast);
+      slow = next(slow);
+      if (fast != nullptr && fast == slow) return true;
+    }
+  }
+  return false;
+}
+
 void note_lost_signal(const volatile void* condition, ControlThread* by) {
   lost_slot(condition) = {condition, by->index, by->place};
 }

@@ -114,6 +114,11 @@ uint64_t virtual_now() {
   return since == 0 ? now : now + (real_now() - since);
 }
 
+uint64_t idle_nanoseconds() {
+  uint64_t since = control.idle_since.load(std::memory_order_relaxed);
+  return since == 0 ? 0 : real_now() - since;
+}
+
 void begin_idle() { control.idle_since.store(real_now(), std::memory_order_relaxed); }
 
 void end_idle() {

@@ -13,6 +13,9 @@ namespace {
 // A waiting thread looks up this often whether the holder sleeps in a call that we do not know.
 constexpr uint64_t kLookNanoseconds = UINT64_C(200) * 1000 * 1000;
 
+// So long a plan waits for somebody to come back from a system call, when it holds all the others.
+constexpr uint64_t kPatience = UINT64_C(1000) * 1000 * 1000;
+
 // A thread that has not given the turn away for so many points has to let others go first, whatever the policy says: it
 // may well wait for them in a way that control_spin.cpp does not see.
 constexpr uint64_t kLongestRun = UINT64_C(1) << 22;
@@ -67,6 +70,7 @@ ControlThread* pick(ControlThread* holder, bool yields) {
       if (first != nullptr && control.outside == 0 && (idle || (yields && all_ready_spin()))) return pass_time(first);
     }
     if (!idle) return control.policy->choose(holder, yields);
+    if (control.outside != 0 && waits_in_circle()) end_process(CLEAVE_END_DEADLOCK);
     if (control.outside != 0 || control.ended == control.thread_count) return nullptr;
     if (control.progress != control.progress_at_probe) {
       control.progress_at_probe = control.progress;
@@ -132,14 +136,16 @@ void look_after_holder(uint64_t* seen_points) {
   control.lock.unlock();
 }
 
-// Everybody else is outside: time goes by as it really does, and this thread's may be over.
-void look_at_deadline(ControlThread* self) {
+// Everybody else is outside: time goes by as it really does. This thread's may be over, and so may the patience with those
+// that the plan waits for while it holds this one.
+void look_while_idle(ControlThread* self) {
   if (control.replaying || control.holder.load() != nullptr) return;
   control.lock.lock();
-  bool over = control.holder.load() == nullptr && self->standing == Standing::Waiting && virtual_now() >= self->deadline;
-  if (over) {
-    force_ready(self);
-    if (ControlThread* next = pick(nullptr, false)) give_turn(next);
+  if (control.holder.load() == nullptr) {
+    if (self->standing == Standing::Waiting && virtual_now() >= self->deadline) force_ready(self);
+    if (self->standing == Standing::Held && idle_nanoseconds() > kPatience) stop_plan(CLEAVE_PLAN_STUCK, nullptr);
+    if (control.ready_count != 0)
+      if (ControlThread* next = pick(nullptr, false)) give_turn(next);
   }
   control.lock.unlock();
 }
@@ -165,7 +171,7 @@ void await_turn(ControlThread* self) {
     long result = system_call(SYS_futex, reinterpret_cast<long>(&self->futex), FUTEX_WAIT_PRIVATE, 0,
                               reinterpret_cast<long>(&limit));
     if (result != -ETIMEDOUT) continue;
-    look_at_deadline(self);
+    look_while_idle(self);
     look_after_holder(&seen_points);
   }
   self->clock_reads = 0;

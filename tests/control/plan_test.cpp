@@ -95,6 +95,16 @@ TEST(Plan, ThatIsNeverReachedSaysSo) {
   EXPECT_EQ(outcome.exit_status, 0);
 }
 
+TEST(Plan, IsGivenUpWhenTheOthersAreOutside) {
+  // The one that shall come first waits for input that only comes when the other is through.
+  Recorded recorded("held_beside");
+  Plan plan = recorded.plan({recorded.find("0.1", EventKind::Write, "counter"), recorded.find("0.2", EventKind::Write, "counter")});
+  RunOutcome outcome = recorded.follow("held_beside", plan);
+  EXPECT_EQ(outcome.plan.reached, 0u);
+  EXPECT_NE(outcome.plan.why.find("is in a system call"), std::string::npos) << outcome.plan.why;
+  EXPECT_EQ(outcome.exit_status, 0) << "it runs on to the end";
+}
+
 TEST(Plan, StopsAtAnotherValue) {
   Recorded recorded("lost_update");
   Plan plan = recorded.plan({recorded.find("0.2", EventKind::Read, "counter")});

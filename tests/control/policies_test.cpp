@@ -89,7 +89,8 @@ TEST(Replay, ComesToTheSameBadEnd) {
     RunEnd end;
     const char* text;
   };
-  for (const Case& bad : {Case{"deadlock", RunEnd::Deadlock, "waits for the mutex left, which thread"},
+  for (const Case& bad : {Case{"deadlock", RunEnd::Deadlock, "waits for the mutex left, which thread 0.1 has: call of pthread_mutex_lock"},
+                          Case{"deadlock_beside", RunEnd::Deadlock, "waits for the mutex left, which thread 0.2 has"},
                           Case{"lost_wakeup", RunEnd::Deadlock, "lost wake-up"},
                           Case{"livelock", RunEnd::Livelock, "thread 0.2 could go on"}, Case{"crash", RunEnd::Signalled, ""}}) {
     RunRequest first = request(bad.program, Policy::Random);
