@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 #include <tuple>
 
@@ -20,6 +21,7 @@
 #include "program/program.h"
 #include "prove/prove.h"
 #include "trace/load.h"
+#include "trace/reader.h"
 
 namespace cleave::cli {
 namespace {
@@ -130,7 +132,7 @@ std::string prove_findings(const PredictVerb& verb, const prediction::Facts& fac
   std::filesystem::remove_all(folder, ignored);
 
   findings.findings.clear();
-  uint64_t witnessed = 0, confirmed = 0;
+  uint64_t witnessed = 0, confirmed = 0, as_predicted = 0, diverged = 0;
   for (size_t c = 0; c < candidates.size(); ++c) {
     const prove::Proof& proof = report.proofs[c];
     Finding finding = before[c];
@@ -142,6 +144,11 @@ std::string prove_findings(const PredictVerb& verb, const prediction::Facts& fac
     if (verdict == Verdict::Witnessed || verdict == Verdict::Confirmed) finding = proof.finding;
     if (verdict == Verdict::Infeasible) finding.verdict = Verdict::Infeasible;
     if (!proof.note.empty()) finding.note = proof.note;
+    const bool happened = proof.verdict != Verdict::Candidate && proof.verdict != Verdict::Feasible;
+    if (candidates[c]->symbolic == "sat" && verb.model == "ctp" && proof.tried) {
+      ++(happened ? as_predicted : diverged);
+      if (!happened) finding.note = "the model says that this happens, the run went another way: " + finding.note;
+    }
     witnessed += verdict == Verdict::Witnessed;
     confirmed += verdict == Verdict::Confirmed;
     if (verb.all || finding.verdict != Verdict::Infeasible) findings.findings.push_back(std::move(finding));
@@ -156,7 +163,7 @@ std::string prove_findings(const PredictVerb& verb, const prediction::Facts& fac
   stage.name = "replay";
   stage.triples = stage.sites = witnessed + confirmed;
   stage.seconds = report.seconds;
-  stage.counts = {{"runs", report.runs}, {"confirmed", confirmed}};
+  stage.counts = {{"runs", report.runs}, {"confirmed", confirmed}, {"as predicted", as_predicted}, {"diverged", diverged}};
   findings.stages.push_back(std::move(stage));
   if (!report.problem.empty()) {
     findings.facts["replay"] = "not possible: " + report.problem;
@@ -169,13 +176,13 @@ std::string prove_findings(const PredictVerb& verb, const prediction::Facts& fac
 }
 
 // The solver's stage, or a remark that says why it was left out.
-void decide(const PredictVerb& verb, const Trace& trace, const Status& program, prediction::Prediction& prediction) {
+void decide(const PredictVerb& verb, RecordedTrace& trace, const Status& program, prediction::Prediction& prediction) {
   SymbolicStageOptions stage;
   stage.every_triple = verb.all;
   stage.model = verb.model;
   stage.seconds = verb.solver_seconds;
   stage.equal_values = !verb.no_replay && verb.stages.empty();
-  Status decided = program ? decide_symbolically(verb.trace, trace, stage, &prediction) : program;
+  Status decided = program ? decide_symbolically(trace, stage, &prediction) : program;
   if (!decided) prediction.remarks.push_back("the symbolic stage was left out: " + decided.error().sentence());
 }
 
@@ -195,28 +202,43 @@ std::string hint_text(const std::vector<UnitHint>& hints) {
                     hints[0].function);
 }
 
+// A trace with what the symbolic stage needs of it; a text trace has no records.
+Result<RecordedTrace> load_with_records(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string head(64, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  if (form_of(head) == TraceForm::Binary) return load_recorded_trace(path);
+  Result<Trace> text = load_trace(path);
+  if (!text) return text.error();
+  RecordedTrace recorded;
+  recorded.trace = std::move(text).value();
+  return recorded;
+}
+
 int run_predict(const PredictVerb& verb) {
   Result<prediction::PredictOptions> options = stages_from(verb.stages);
   if (!options) return usage_error(options.error());
   SetOptions set_options;
   Result<UnitOptions> unit_options = units_from(verb.common, &set_options);
   if (!unit_options) return usage_error(unit_options.error());
-  Result<Trace> trace = load_trace(verb.trace);
-  if (!trace) return usage_error(trace.error());
+  Result<RecordedTrace> loaded = load_with_records(verb.trace);
+  if (!loaded) return usage_error(loaded.error());
+  const Trace& trace = loaded.value().trace;
   Result<prove::ProgramLine> program = prove::program_of_trace(verb.trace);
   Status fits = program ? program_fits(program.value(), verb.trace) : Done{};
   const bool replays = !verb.no_replay && verb.stages.empty() && program;
   if (replays && !fits) return usage_error(fits.error());
 
-  SetMap sets(set_options, trace.value());
-  UnitMap units = map_units(trace.value(), unit_options.value(), sets);
-  prediction::Facts facts(trace.value(), units);
+  SetMap sets(set_options, trace);
+  UnitMap units = map_units(trace, unit_options.value(), sets);
+  prediction::Facts facts(trace, units);
   prediction::Prediction prediction = predict(facts, options.value());
   bool symbolic = verb.stages.empty() || std::find(verb.stages.begin(), verb.stages.end(), "symbolic") != verb.stages.end();
-  if (symbolic) decide(verb, trace.value(), fits, prediction);
+  if (symbolic) decide(verb, loaded.value(), fits, prediction);
   Findings findings = to_findings(facts, prediction, sets, verb.all);
   findings.trace = verb.trace;
-  if (auto remarks = trace.value().remarks(); !remarks.empty()) {
+  if (auto remarks = trace.remarks(); !remarks.empty()) {
     findings.facts["about the trace"] = fmt::format("{}", fmt::join(remarks, "; "));
   }
   findings.facts["definition"] =
@@ -236,7 +258,7 @@ int run_predict(const PredictVerb& verb) {
     problem = prove_findings(verb, facts, prediction, proving, sets, findings);
   }
   if (findings.findings.empty()) {
-    if (std::string hint = hint_text(unit_hints(trace.value(), units)); !hint.empty())
+    if (std::string hint = hint_text(unit_hints(trace, units)); !hint.empty())
       findings.facts["hint"] = hint;
   }
   int status = put_out(std::move(findings), verb.common, verb.all);

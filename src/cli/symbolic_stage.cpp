@@ -2,16 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
-#include <fstream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "check/check.h"
 #include "solve/feasibility.h"
+#include "symbolic/predicted_run.h"
 #include "symbolic/walk.h"
-#include "trace/load.h"
-#include "trace/reader.h"
 
 namespace cleave::cli {
 namespace {
@@ -23,50 +22,35 @@ using prediction::Triple;
 // So few event triples that all are decided, and counted as the paper counts them.
 constexpr size_t kFewQuestions = 128;
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// The symbolic trace together with what it refers to.
-struct Lifted {
-  std::unique_ptr<RecordedTrace> recorded;  // of a binary trace
-  std::unique_ptr<SymbolicTrace> symbolic;
-  WalkReport walk;
-};
-
-// The binary that was recorded, from what the runtime wrote about its process; empty if it did not say.
-std::string binary_of(const TraceFile& file) {
-  auto process = nlohmann::json::parse(file.text(CLEAVE_CHUNK_PROCESS), nullptr, /*allow_exceptions=*/false);
-  if (!process.is_object() || !process.contains("program") || !process["program"].is_string()) return "";
-  return process["program"].get<std::string>();
-}
-
-Result<Lifted> lift(const std::string& path, const Trace& trace, const SymbolicStageOptions& options) {
-  std::ifstream file(path, std::ios::binary);
-  std::string head(64, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  Lifted lifted;
-  if (form_of(head) == TraceForm::Binary) {
-    Result<RecordedTrace> recorded = load_recorded_trace(path);
-    if (!recorded) return recorded.error();
-    lifted.recorded = std::make_unique<RecordedTrace>(std::move(recorded).value());
-    if (!lifted.recorded->origins.empty()) {
-      std::string program = options.program.empty() ? binary_of(*lifted.recorded->file) : options.program;
-      Result<SymbolicTrace> walked = walk_recorded_paths(*lifted.recorded, program, &lifted.walk);
-      if (!walked) return walked.error();
-      lifted.symbolic = std::make_unique<SymbolicTrace>(std::move(walked).value());
-      return lifted;
+// What the recorded process said of itself: its binary, and the files mapped into it.
+std::vector<std::string> files_of(const TraceFile& file) {
+  std::vector<std::string> files;
+  for (std::string_view text : {file.text(CLEAVE_CHUNK_PROCESS), file.last_text(CLEAVE_CHUNK_PROCESS)}) {
+    auto process = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (!process.is_object()) continue;
+    if (files.empty()) files.push_back(process.value("program", ""));
+    for (const auto& mapped : process.value("mapped", nlohmann::json::array())) {
+      std::string path = mapped.is_object() ? mapped.value("file", "") : "";
+      if (path.starts_with('/') && std::find(files.begin(), files.end(), path) == files.end()) files.push_back(path);
     }
   }
+  return files;
+}
+
+Result<SymbolicTrace> lift(const RecordedTrace& recorded, const SymbolicStageOptions& options, WalkReport* walk) {
+  if (!recorded.origins.empty()) {
+    std::vector<std::string> files = files_of(*recorded.file);
+    if (!options.program.empty()) files.insert(files.begin(), options.program);
+    return walk_recorded_paths(recorded, files, walk);
+  }
   // Without any expression every read would have to keep its value: then unsatisfiable proves nothing.
+  const Trace& trace = recorded.trace;
   bool data = false;
   for (size_t e = 0; e < trace.size() && !data; ++e) data = trace.symbolic(EventIndex{e}) != nullptr;
   if (!data) return Error{"", "the trace does not say what the program does with its values"};
-  Result<SymbolicTrace> annotated = lift_annotations(trace);
-  if (!annotated) return annotated.error();
-  lifted.symbolic = std::make_unique<SymbolicTrace>(std::move(annotated).value());
-  return lifted;
+  return lift_annotations(trace);
 }
 
 void note_walk(const WalkReport& walk, StageReport* stage, std::vector<std::string>* remarks) {
@@ -108,68 +92,104 @@ class EqualValues {
   std::optional<FeasibilityChecker> checker_;
 };
 
-}  // namespace
+class Stage {
+ public:
+  Stage(SymbolicTrace& symbolic, const SymbolicStageOptions& options, double start)
+      : symbolic_(symbolic), options_(options), checker_(symbolic, solver_options(options, start)),
+        equal_values_(symbolic, solver_options(options, start)) {}
 
-Status decide_symbolically(const std::string& path, const Trace& trace, const SymbolicStageOptions& options,
-                           Prediction* prediction) {
-  double start = now();
-  Result<Lifted> lifted = lift(path, trace, options);
-  if (!lifted) return lifted.error();
-  StageReport stage;
-  stage.name = "symbolic";
-  note_walk(lifted.value().walk, &stage, &prediction->remarks);
-  FeasibilityOptions solver;
-  if (options.model == "cam") solver.model = DataModel::Ignored;
-  if (options.model == "mcm") solver.model = DataModel::Recorded;
-  FeasibilityChecker checker(*lifted.value().symbolic, solver);
-  EqualValues equal_values(*lifted.value().symbolic, solver);
-  uint64_t unsat = 0, unknown = 0, equal = 0;
-  size_t questions = 0;
-  for (const Candidate& candidate : prediction->candidates) {
-    if (candidate.reached == prediction::Reached::Locks) questions += candidate.representatives.size();
+  void run(Prediction* prediction, StageReport* report) {
+    // What needs the shortest prefix of the run is the cheapest: it comes first, and time runs out on the others.
+    std::vector<Candidate*> candidates;
+    size_t questions = 0;
+    uint64_t equal = 0;
+    for (Candidate& candidate : prediction->candidates) {
+      if (candidate.reached != prediction::Reached::Locks) continue;
+      candidates.push_back(&candidate);
+      questions += candidate.representatives.size();
+    }
+    every_triple_ = options_.every_triple || questions <= kFewQuestions;
+    auto last = [](const Candidate* c) { return std::max(c->triple().remote, c->triple().second); };
+    std::sort(candidates.begin(), candidates.end(), [&](auto* a, auto* b) { return last(a) != last(b) ? last(a) < last(b) : a < b; });
+    for (Candidate* candidate : candidates) {
+      decide(*candidate, report);
+      if (candidate->symbolic == "unsat" && options_.equal_values) equal += equal_values_.ask(candidate);
+      report->sites += candidate->symbolic == "sat";
+      report->counts["unsat"] += candidate->symbolic == "unsat";
+      report->counts["unknown"] += candidate->symbolic.starts_with("unknown");
+    }
+    if (refused_ != 0) report->counts["models refused"] = refused_;
+    if (equal != 0) report->counts["unsat for equal values alone"] = equal;
   }
-  const bool every_triple = options.every_triple || questions <= kFewQuestions;
-  for (Candidate& candidate : prediction->candidates) {
-    if (candidate.reached != prediction::Reached::Locks) continue;
+
+ private:
+  static FeasibilityOptions solver_options(const SymbolicStageOptions& options, double start) {
+    FeasibilityOptions solver;
+    if (options.model == "cam") solver.model = DataModel::Ignored;
+    if (options.model == "mcm") solver.model = DataModel::Recorded;
+    solver.seconds_left = [start, seconds = options.seconds] { return seconds - (now() - start); };
+    return solver;
+  }
+
+  void decide(Candidate& candidate, StageReport* report) {
     bool all_decided = candidate.triples <= candidate.representatives.size();
     for (size_t i = 0; i < candidate.representatives.size(); ++i) {
-      if (candidate.symbolic == "sat" && !every_triple) break;
-      if (now() - start > options.seconds) {
-        if (candidate.symbolic.empty()) candidate.symbolic = "unknown: the time for this stage is used up";
-        all_decided = false;
-        break;
-      }
+      if (candidate.symbolic == "sat" && !every_triple_) break;
       const Triple triple = candidate.representatives[i];
-      Feasibility got = checker.decide({EventIndex{triple.first}, EventIndex{triple.remote},
-                                        EventIndex{triple.second}, candidate.pattern});
+      Feasibility got = checker_.decide({EventIndex{triple.first}, EventIndex{triple.remote}, EventIndex{triple.second},
+                                         candidate.pattern});
+      if (got.answer == Answer::Feasible && candidate.symbolic != "sat") refuse_if_wrong(&got);
       if (got.answer == Answer::Feasible) {
-        ++stage.triples;
+        ++report->triples;
         if (candidate.symbolic == "sat") continue;
         candidate.symbolic = "sat";
-        for (EventIndex event : got.order)
-          candidate.symbolic_order.push_back(static_cast<prediction::EventNumber>(raw(event)));
+        for (EventIndex event : got.order) candidate.symbolic_order.push_back(static_cast<prediction::EventNumber>(raw(event)));
         candidate.inputs = std::move(got.inputs);
         std::swap(candidate.representatives[0], candidate.representatives[i]);
       } else if (got.answer == Answer::Unknown) {
         if (candidate.symbolic.empty()) candidate.symbolic = "unknown: " + got.why;
         all_decided = false;
+        if (got.why.starts_with("time")) break;
       }
     }
     if (candidate.symbolic.empty()) {
       candidate.symbolic = all_decided ? "unsat" : "unknown: not every triple at these places was looked at";
     }
-    if (candidate.symbolic == "unsat" && options.equal_values && now() - start <= options.seconds) {
-      equal += equal_values.ask(&candidate);
-    }
-    stage.sites += candidate.symbolic == "sat";
-    unsat += candidate.symbolic == "unsat";
-    unknown += candidate.symbolic.starts_with("unknown");
   }
-  stage.counts["unsat"] = unsat;
-  stage.counts["unknown"] = unknown;
-  if (equal != 0) stage.counts["unsat for equal values alone"] = equal;
-  stage.seconds = now() - start;
-  prediction->stages.push_back(std::move(stage));
+
+  // A model is believed only when an independent replay of it works. Where data is ignored there is nothing to replay.
+  void refuse_if_wrong(Feasibility* got) {
+    if (options_.model == "cam") return;
+    Result<Trace> predicted = predicted_run(symbolic_, got->order, got->inputs);
+    Status good = predicted.ok() ? check::consistent(predicted.value()) : Status(predicted.error());
+    if (good) return;
+    ++refused_;
+    got->answer = Answer::Unknown;
+    got->why = "a defect of the model: " + good.error().sentence();
+  }
+
+  SymbolicTrace& symbolic_;
+  const SymbolicStageOptions& options_;
+  FeasibilityChecker checker_;
+  EqualValues equal_values_;
+  bool every_triple_ = false;
+  uint64_t refused_ = 0;
+};
+
+}  // namespace
+
+Status decide_symbolically(const RecordedTrace& recorded, const SymbolicStageOptions& options, Prediction* prediction) {
+  double start = now();
+  WalkReport walk;
+  Result<SymbolicTrace> symbolic = lift(recorded, options, &walk);
+  if (!symbolic) return symbolic.error();
+  StageReport report;
+  report.name = "symbolic";
+  report.counts["unsat"] = report.counts["unknown"] = 0;
+  note_walk(walk, &report, &prediction->remarks);
+  Stage(symbolic.value(), options, start).run(prediction, &report);
+  report.seconds = now() - start;
+  prediction->stages.push_back(std::move(report));
   return Done{};
 }
 

@@ -5,6 +5,7 @@
 
 #include "analysis/predict/predict.h"
 #include "base/result.h"
+#include "trace/reader.h"
 
 namespace cleave::cli {
 
@@ -16,10 +17,10 @@ struct SymbolicStageOptions {
   std::string program;         // the binary, where it is not where the trace says
 };
 
-// Decides each candidate that mutual exclusion left and sets its `symbolic` fields; adds a stage and remarks. `path` is
-// the trace: a recorded one is walked through its program's bitcode, a text trace has its data in it. An Error when
-// there is no data to be had; the prediction is then as before.
-Status decide_symbolically(const std::string& path, const Trace& trace, const SymbolicStageOptions& options,
+// Decides each candidate that mutual exclusion left and sets its `symbolic` fields; adds a stage and remarks. A recorded
+// trace is walked through its program's bitcode; a text trace (without file and origins) has its data in it. An Error
+// when there is no data to be had; the prediction is then as before.
+Status decide_symbolically(const RecordedTrace& recorded, const SymbolicStageOptions& options,
                            prediction::Prediction* prediction);
 
 }  // namespace cleave::cli

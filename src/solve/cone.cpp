@@ -9,7 +9,7 @@ template <typename Function>
 void each_event(const TraceIndex& index, const Slice& slice, Function visit) {
   for (size_t t = 0; t < index.trace().threads().size(); ++t) {
     auto mine = index.thread_events(id_of<ThreadId>(t));
-    for (uint32_t p = 0; p < slice.length(id_of<ThreadId>(t)); ++p) visit(mine[p]);
+    for (uint32_t p = slice.first(id_of<ThreadId>(t)); p < slice.length(id_of<ThreadId>(t)); ++p) visit(mine[p]);
   }
 }
 
@@ -48,7 +48,7 @@ void Cone::keep_structure() {
     }
     for (uint32_t needed : index_.must_follow(e)) {
       flags_.insert(e);
-      flags_.insert(needed);
+      if (slice_.inside(needed)) flags_.insert(needed);
     }
   });
 }
@@ -66,8 +66,8 @@ void Cone::keep_data() {
   });
   for (const std::vector<Section>& sections : derived_) {
     for (const Section& s : sections) {
-      if (slice_.contains(s.begin)) flags_.insert(s.begin);
-      if (s.end != kNowhere && slice_.contains(s.end)) flags_.insert(s.end);
+      if (slice_.inside(s.begin)) flags_.insert(s.begin);
+      if (s.end != kNowhere && slice_.inside(s.end)) flags_.insert(s.end);
     }
   }
   for (EventIndex at : {query_.first, query_.remote, query_.second}) {
@@ -78,7 +78,7 @@ void Cone::keep_data() {
   while (!open_.empty()) {
     uint32_t read = open_.back();
     open_.pop_back();
-    if (!slice_.contains(read)) continue;
+    if (!slice_.inside(read)) continue;
     flags_.insert(read);
     const Event& event = index_.trace().events()[read];
     if (is_access(event.kind)) keep_writers(event.variable());
@@ -95,7 +95,7 @@ void Cone::need(ExpressionId expression) {
 void Cone::keep_writers(VariableId variable) {
   if (!variables_.insert(raw(variable)).second) return;
   for (uint32_t w : index_.writers(variable)) {
-    if (!slice_.contains(w)) continue;
+    if (!slice_.inside(w)) continue;
     flags_.insert(w);
     need(trace_.stored(id_of<EventIndex>(w)));
     if (const MovingStore* moving = trace_.moving(id_of<EventIndex>(w))) need(moving->index);
@@ -105,7 +105,8 @@ void Cone::keep_writers(VariableId variable) {
 bool Cone::something_inside(const Section& section) const {
   auto mine = index_.thread_events(section.thread);
   uint32_t end = std::min(index_.position_in_thread(section.end), slice_.length(section.thread));
-  for (uint32_t p = index_.position_in_thread(section.begin) + 1; p < end; ++p) {
+  uint32_t begin = slice_.inside(section.begin) ? index_.position_in_thread(section.begin) + 1 : slice_.first(section.thread);
+  for (uint32_t p = begin; p < end; ++p) {
     if (flags_.contains(mine[p])) return true;
   }
   return flags_.contains(section.begin) || flags_.contains(section.end);  // a wake, a wait, the first event of a thread
@@ -118,6 +119,9 @@ void Cone::keep_locks() {
   each_event(index_, slice_, [&](uint32_t e) {
     if (const Section* section = index_.section_from(e)) idle[index_.lock_from(e)].push_back(*section);
   });
+  if (slice_.from() > 0) {
+    for (const auto& [lock, section] : index_.held_at(slice_.from())) idle[lock].push_back(section);
+  }
   auto matters = [&](const Section& s) { return s.end == kNowhere || !slice_.contains(s.end) || something_inside(s); };
   for (bool again = true; again;) {
     again = false;
@@ -128,8 +132,8 @@ void Cone::keep_locks() {
       }
       again = true;
       for (const Section& s : it->second) {
-        flags_.insert(s.begin);
-        if (s.end != kNowhere && slice_.contains(s.end)) flags_.insert(s.end);
+        if (slice_.inside(s.begin)) flags_.insert(s.begin);
+        if (s.end != kNowhere && slice_.inside(s.end)) flags_.insert(s.end);
       }
       sections_.insert(idle.extract(it++));
     }
@@ -155,8 +159,10 @@ std::vector<uint32_t> Cone::outside() const {
 }
 
 std::vector<EventIndex> Cone::complete(const TraceIndex& index, const std::vector<uint32_t>& order) const {
-  std::vector<uint32_t> done(index.trace().threads().size(), 0);
+  std::vector<uint32_t> done;
+  for (size_t t = 0; t < index.trace().threads().size(); ++t) done.push_back(slice_.first(id_of<ThreadId>(t)));
   std::vector<EventIndex> all;
+  for (uint32_t e = 0; e < slice_.from(); ++e) all.push_back(id_of<EventIndex>(e));  // what came before the window
   for (uint32_t e : order) {
     ThreadId thread = index.trace().events()[e].thread;
     auto mine = index.thread_events(thread);

@@ -22,6 +22,7 @@ class Cone {
   std::span<const uint32_t> events() const { return events_; }  // in trace order
   bool contains(uint32_t event) const { return flags_.contains(event); }
   bool needs(SymbolId symbol) const { return symbols_.contains(raw(symbol)); }
+  const Slice& slice() const { return slice_; }
   // What the variable holds may matter.
   bool watches(VariableId variable) const { return variables_.contains(raw(variable)); }
   // Sections that begin in the slice, by lock; locks that exclude nothing are left out.

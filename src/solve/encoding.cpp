@@ -286,6 +286,10 @@ z3::check_result Encoding::check(uint64_t effort) {
   z3::params params(context_);
   params.set("rlimit", static_cast<unsigned>(std::min<uint64_t>(effort, UINT32_MAX)));
   params.set("random_seed", 0u);
+  params.set("max_memory", options_.memory);
+  if (options_.seconds_left) {
+    params.set("timeout", static_cast<unsigned>(std::clamp(options_.seconds_left() * 1000, 1.0, 1e9)));
+  }
   solver_.set(params);
   z3::check_result result = solver_.check();
   if (result != z3::unknown || solver_.reason_unknown().find("incomplete") == std::string::npos) return result;

@@ -3,6 +3,7 @@
 #include <z3++.h>
 
 #include <algorithm>
+#include <new>
 
 #include "solve/cone.h"
 #include "solve/derived_locks.h"
@@ -14,7 +15,7 @@
 namespace cleave {
 namespace {
 
-constexpr uint32_t kLargestWhole = 4'000;  // events of a slice that is explored whole
+constexpr uint32_t kLargestWindow = 8'000;  // events, and how far the accesses of a triple may lie apart
 constexpr size_t kWritersPriced = 32;  // how many possible growths are compared before the cheapest is taken
 
 // The outside event that brings the fewest others into the slice.
@@ -47,6 +48,9 @@ class FeasibilityChecker::Impl {
     } catch (const z3::exception& error) {
       result.answer = Answer::Unknown;
       result.why = std::string("solver: ") + error.msg();
+    } catch (const std::bad_alloc&) {
+      result.answer = Answer::Unknown;
+      result.why = "memory: there is none left";
     }
     return result;
   }
@@ -67,6 +71,8 @@ class FeasibilityChecker::Impl {
     slice.add(static_cast<uint32_t>(raw(query.second)));
     for (uint32_t growth = 0; growth <= options_.growths; ++growth) {
       result->slice_events = slice.events();
+      if (out_of_time()) return unknown(result, "time: that for this stage is used up");
+      if (growth == 0 && result->slice_events > options_.whole && look_through_window(query, result)) return;
       if (result->slice_events > options_.largest_slice) return unknown(result, "the slice is too large");
       Cone cone(trace_, index_, slice, derived_, query, options_.model);
       Exploration::Outcome here = glance(query, cone, result);
@@ -112,8 +118,17 @@ class FeasibilityChecker::Impl {
     z3::check_result got = encoding.check(std::min(options_.effort, kFirstEffort));
     if (got != z3::unknown || explore_whole(query, options_.states, result)) return got;
     if (options_.effort > kFirstEffort) got = encoding.check(options_.effort);
-    if (got == z3::unknown) unknown(result, "effort: " + encoding.reason());
+    if (got == z3::unknown) unknown(result, reason(encoding));
     return got;
+  }
+
+  bool out_of_time() const { return options_.seconds_left && options_.seconds_left() <= 0; }
+  // The solver's own word for why it gave up, under one of ours.
+  std::string reason(const Encoding& encoding) const {
+    std::string word = encoding.reason();
+    if (word.find("memory") != std::string::npos) return "memory: the solver may use " + std::to_string(options_.memory) + " MB";
+    if (out_of_time() || word.find("timeout") != std::string::npos) return "time: that for this stage is used up";
+    return "effort: " + word;
   }
 
   // Decides the query on all that can influence it, if that takes no more than so many states.
@@ -125,7 +140,7 @@ class FeasibilityChecker::Impl {
     slice.add(static_cast<uint32_t>(raw(query.remote)));
     slice.add(static_cast<uint32_t>(raw(query.second)));
     for (;;) {
-      if (slice.events() > kLargestWhole) return false;
+      if (slice.events() > options_.whole) return false;
       Cone cone(trace_, index_, slice, derived_, query, options_.model);
       std::vector<uint32_t> outside = cone.outside();
       for (uint32_t event : outside) slice.add(event);
@@ -142,6 +157,36 @@ class FeasibilityChecker::Impl {
       whole_decides_ = true;
       return true;
     }
+  }
+
+  // Long before the triple the run is left as it was recorded: what is found behind that is feasible, what is not found
+  // is not decided.
+  bool look_through_window(const FeasibilityQuery& query, Feasibility* result) {
+    auto [low, high] = std::minmax({static_cast<uint32_t>(raw(query.first)), static_cast<uint32_t>(raw(query.remote)),
+                                    static_cast<uint32_t>(raw(query.second))});
+    if (options_.states == 0 || high - low > kLargestWindow) return false;
+    const uint32_t from = index_.awake_before(low > options_.window ? low - options_.window : 0);
+    Slice slice(index_, from);
+    slice.add(static_cast<uint32_t>(raw(query.remote)));
+    slice.add(static_cast<uint32_t>(raw(query.second)));
+    for (int round = 0; round < 4 && slice.events() <= kLargestWindow; ++round) {
+      Cone cone(trace_, index_, slice, derived_, query, options_.model);
+      Exploration got = explore(trace_, index_, cone, query, options_, std::min(options_.states, kLook));
+      result->states += got.states;
+      if (got.outcome == Exploration::Outcome::Found) {
+        result->slice_events = slice.events();
+        feasible(cone, got, result);
+        return true;
+      }
+      bool grown = false;
+      for (uint32_t event : cone.outside()) {
+        if (event > high + options_.window) break;
+        slice.add(event);
+        grown = true;
+      }
+      if (!grown) break;
+    }
+    return false;
   }
 
   static bool decided(const Feasibility& result) { return result.answer != Answer::Unknown; }

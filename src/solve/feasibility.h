@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -38,7 +39,11 @@ enum class DataModel : uint8_t {
 struct FeasibilityOptions {
   uint64_t effort = 20'000'000;      // solver resources per question: deterministic, about 10 seconds at most; 0: states alone
   uint64_t states = 1'000'000;       // that may be looked at per question (explore.h); 0: the solver alone
+  uint32_t memory = 2048;            // megabytes that the solver may use
+  std::function<double()> seconds_left;  // what is left of the time for all questions; empty: there is no limit
   uint32_t largest_slice = 20'000;   // events
+  uint32_t whole = 4'000;            // events of a slice that is explored whole; beyond, windows are looked through
+  uint32_t window = 1'000;           // events before and after a triple that such a window has
   uint32_t growths = 64;
   bool same_value_is_violation = false;  // true: conflicts only, without guarded independence (definition 2)
   bool derive_locks = true;          // recognise locks made by hand (derived_locks.h)
@@ -47,7 +52,7 @@ struct FeasibilityOptions {
 
 struct Feasibility {
   Answer answer = Answer::Unknown;
-  std::string why;                           // of Unknown: effort, slice, growths, solver
+  std::string why;                           // of Unknown: effort, time, memory, states, slice, growths, solver
   std::vector<EventIndex> order;             // of Feasible: the interleaving up to the second access
   std::map<std::string, uint64_t> inputs;    // of Feasible: values of the inputs before the cut
   uint32_t slice_events = 0, questions = 0;

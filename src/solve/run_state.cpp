@@ -34,7 +34,9 @@ RunState::RunState(const SymbolicTrace& trace, const TraceIndex& index, const Co
   words_.push_back(0);
   ghost_ = static_cast<uint32_t>(words_.size());
   words_.push_back(0);
+  from_ = cone.slice().from();
   lay_out(cone);
+  if (from_ > 0) enter_window(cone.slice());
   find_uses();
   find_deaths();
   for (uint32_t w = 0; w < words_.size(); ++w) {
@@ -74,6 +76,7 @@ Formula RunState::formula(ExpressionId id, uint32_t thread) {
     auto it = symbol_words_.find(raw(symbol));
     bool own = raw(index_.trace().event(trace_.symbol(symbol).event).thread) == thread;
     if (it != symbol_words_.end() && own) return it->second;
+    if (raw(trace_.symbol(symbol).event) < from_) return word_of(symbol_words_, raw(symbol), trace_.symbol(symbol).recorded);
     applicable_ = false;  // what another thread read is not in this one's hands
     return 0;
   });
@@ -110,6 +113,40 @@ RunState::Step RunState::make_step(const Cone& cone, uint32_t e, uint32_t thread
   return step;
 }
 
+// What the last write before the window left; else what was there before the run.
+uint64_t RunState::value_at_start(VariableId variable) const {
+  auto writers = index_.writers(variable);
+  for (auto it = std::lower_bound(writers.begin(), writers.end(), from_); it != writers.begin();) {
+    const Event& event = index_.trace().events()[*--it];
+    if (event.object == raw(variable)) return event.value;  // a store that moves went there, or somewhere else
+  }
+  const VariableInfo& info = index_.trace().variable(variable);
+  return info.address != 0 && info.size < 8 ? truncate(info.initial, static_cast<uint8_t>(info.size * 8)) : info.initial;
+}
+
+// Locks, tokens and sleepers as they were in the recorded run where the window begins.
+void RunState::enter_window(const Slice& slice) {
+  for (const auto& [lock, section] : index_.held_at(from_)) {
+    auto it = object_words_.find(lock);
+    if (it == object_words_.end()) continue;
+    uint64_t& state = words_[it->second];
+    state = section.shared ? state + kOneReader : ((state & ~kOwner) | (raw(section.thread) + 1)) + kOneDeeper;
+  }
+  for (const auto& [object, word] : object_words_) {
+    auto before = [&](std::span<const uint32_t> events) {
+      return static_cast<uint64_t>(std::lower_bound(events.begin(), events.end(), from_) - events.begin());
+    };
+    SyncId sync{static_cast<uint32_t>(object)};
+    words_[word] += before(index_.posts(sync)) - before(index_.downs(sync));
+  }
+  for (uint32_t t = 0; t < steps_.size(); ++t) {
+    uint32_t first = slice.first(ThreadId{t});
+    if (first == 0) continue;
+    uint32_t last = index_.thread_events(ThreadId{t})[first - 1];
+    if (index_.trace().events()[last].kind == EventKind::Wait) applicable_ = false;  // windows begin where all are awake
+  }
+}
+
 // An access of what nobody asks about is there only for its place in the thread.
 void RunState::add_data(const Cone& cone, uint32_t thread, Step* step) {
   EventIndex at = id_of<EventIndex>(step->event);
@@ -124,9 +161,7 @@ void RunState::add_data(const Cone& cone, uint32_t thread, Step* step) {
     step->condition_is_own = std::find(symbols.begin(), symbols.end(), trace_.bound(at)) != symbols.end();
   }
   auto memory = [&](VariableId variable) {
-    const VariableInfo& info = index_.trace().variable(variable);
-    uint64_t initial = info.address != 0 && info.size < 8 ? truncate(info.initial, static_cast<uint8_t>(info.size * 8)) : info.initial;
-    return word_of(memory_words_, raw(variable), initial);
+    return word_of(memory_words_, raw(variable), value_at_start(variable));
   };
   if (!is_access(event.kind)) return;
   const MovingStore* moving = trace_.moving(at);

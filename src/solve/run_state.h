@@ -71,6 +71,8 @@ class RunState {
   Step make_step(const Cone& cone, uint32_t event, uint32_t thread);
   void add_data(const Cone& cone, uint32_t thread, Step* step);
   uint32_t word_of(std::map<uint64_t, uint32_t>& table, uint64_t key, uint64_t initial);
+  void enter_window(const Slice& slice);
+  uint64_t value_at_start(VariableId variable) const;
   void find_uses();
   void find_deaths();
   Formula formula(ExpressionId id, uint32_t thread);
@@ -95,6 +97,7 @@ class RunState {
   const FeasibilityQuery& query_;
   const FeasibilityOptions& options_;
   std::string_view letters_;
+  uint32_t from_ = 0;                          // where the window begins, see Slice
   bool applicable_ = true, inputs_fixed_ = false;
 
   std::vector<std::vector<Step>> steps_;       // by thread

@@ -20,6 +20,7 @@ TraceIndex::TraceIndex(const SymbolicTrace& symbolic)
       thread_events_(trace_.threads().size()),
       writers_(trace_.variables().size()),
       posts_(trace_.syncs().size()),
+      downs_(trace_.syncs().size()),
       signals_(trace_.syncs().size()),
       sections_(trace_.syncs().size()),
       position_in_thread_(trace_.size()),
@@ -35,6 +36,7 @@ TraceIndex::TraceIndex(const SymbolicTrace& symbolic)
       writers_[event.object].push_back(i);
     }
     if (event.kind == EventKind::Post) posts_[event.object].push_back(i);
+    if (event.kind == EventKind::Down) downs_[event.object].push_back(i);
     if (event.kind == EventKind::Signal || event.kind == EventKind::Broadcast) signals_[event.object].push_back(i);
   }
   index_locks();
@@ -132,6 +134,34 @@ void TraceIndex::index_order() {
       default: break;
     }
   }
+}
+
+std::vector<std::pair<uint32_t, Section>> TraceIndex::held_at(uint32_t event) const {
+  std::vector<std::pair<uint32_t, Section>> held;
+  for (uint32_t lock = 0; lock < sections_.size(); ++lock) {
+    const std::vector<Section>& sections = sections_[lock];
+    auto it = std::lower_bound(sections.begin(), sections.end(), event, [](const Section& s, uint32_t at) { return s.begin < at; });
+    // Readers overlap: as many sections back as there are threads, an open one can still follow.
+    for (size_t back = 0; it != sections.begin() && back < trace_.threads().size(); ++back) {
+      --it;
+      if (it->end == kNowhere || it->end >= event) held.emplace_back(lock, *it);
+      if (!it->shared && it->end != kNowhere && it->end < event) break;
+    }
+  }
+  return held;
+}
+
+uint32_t TraceIndex::awake_before(uint32_t event) const {
+  for (bool again = true; again;) {
+    again = false;
+    for (const std::vector<uint32_t>& mine : thread_events_) {
+      auto it = std::lower_bound(mine.begin(), mine.end(), event);
+      if (it == mine.begin() || trace_.events()[*std::prev(it)].kind != EventKind::Wait) continue;
+      event = *std::prev(it);
+      again = true;
+    }
+  }
+  return event;
 }
 
 uint32_t TraceIndex::lock_from(uint32_t event) const {

@@ -42,6 +42,11 @@ class TraceIndex {
   uint32_t wait_of(uint32_t wake) const { return wait_of_.at(wake); }
   // Posts of a semaphore; initial tokens are in SyncInfo::initial.
   std::span<const uint32_t> posts(SyncId semaphore) const { return posts_[raw(semaphore)]; }
+  std::span<const uint32_t> downs(SyncId semaphore) const { return downs_[raw(semaphore)]; }
+  // Sections that are open just before this event in the recorded run, with their locks. O(locks log sections).
+  std::vector<std::pair<uint32_t, Section>> held_at(uint32_t event) const;
+  // The last place not after this event where no thread sleeps on a condition in the recorded run.
+  uint32_t awake_before(uint32_t event) const;
   // Position of the release that ends the section opened at or before `event` and still open after it, the latest one
   // over all locks the thread holds there; `event` itself when it holds none.
   uint32_t last_release_needed(uint32_t event) const { return release_needed_[event]; }
@@ -55,7 +60,7 @@ class TraceIndex {
   void index_clocks();
   const std::vector<uint32_t>* clock_at(uint32_t event) const;
   const Trace& trace_;
-  std::vector<std::vector<uint32_t>> thread_events_, writers_, posts_, signals_;
+  std::vector<std::vector<uint32_t>> thread_events_, writers_, posts_, downs_, signals_;
   std::vector<std::vector<Section>> sections_;
   std::vector<uint32_t> position_in_thread_, release_needed_;
   std::map<uint32_t, std::vector<uint32_t>> must_follow_, wakers_;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "symbolic/walker.h"
 
 namespace cleave {
@@ -66,11 +68,33 @@ void walk_threads(WalkContext& context) {
   }
 }
 
+// The program, and from the other files the modules that the trace has and the program has not.
+Result<Program> open_program(const RecordedTrace& recorded, const std::vector<std::string>& files, std::vector<std::string>* remarks) {
+  if (files.empty()) return Error{"", "the trace does not say which program it is of"};
+  Result<Program> opened = Program::open(files[0]);
+  if (!opened.ok()) return opened.error();
+  Program program = std::move(opened).value();
+  auto missing = [&](const Module& module) { return program.find(module.identity) == nullptr; };
+  const auto& modules = recorded.file->modules().all();
+  for (size_t f = 1; f < files.size() && std::any_of(modules.begin(), modules.end(), missing); ++f) {
+    Result<Program> library = Program::open(files[f]);
+    if (!library.ok()) continue;  // not built with Cleave
+    for (ProgramModule& module : library.value().modules) {
+      if (program.find(module.identity) == nullptr) program.modules.push_back(std::move(module));
+    }
+  }
+  for (const Module& module : modules) {
+    if (missing(module)) remarks->push_back("no bitcode of " + module.name + " was found: what its code did keeps its recorded values");
+  }
+  return program;
+}
+
 }  // namespace
 
-Result<SymbolicTrace> walk_recorded_paths(const RecordedTrace& recorded, const std::string& program, WalkReport* report) {
-  if (recorded.origins.size() != recorded.trace.size()) return Error{program, "the trace was not recorded from a program"};
-  Result<Program> opened = Program::open(program);
+Result<SymbolicTrace> walk_recorded_paths(const RecordedTrace& recorded, const std::vector<std::string>& files, WalkReport* report) {
+  if (recorded.origins.size() != recorded.trace.size()) return Error{"", "the trace was not recorded from a program"};
+  std::vector<std::string> without_bitcode;
+  Result<Program> opened = open_program(recorded, files, &without_bitcode);
   if (!opened.ok()) return opened.error();
   Bitcode bitcode(std::move(opened).value());
   std::vector<bool> shared = shared_variables(recorded.trace);
@@ -78,6 +102,7 @@ Result<SymbolicTrace> walk_recorded_paths(const RecordedTrace& recorded, const s
   constexpr int kMostWalks = 4;
   for (int walk = 1;; ++walk) {
     *report = {};
+    report->remarks = without_bitcode;
     SymbolicTrace symbolic(recorded.trace);
     WalkContext context{.recorded = recorded, .bitcode = bitcode, .symbolic = symbolic, .report = *report, .shared = shared,
                         .events = {}, .not_modelled = {}, .by_address = {}, .stores_move = walk < kMostWalks, .moved_over = {}};

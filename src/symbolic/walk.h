@@ -26,9 +26,10 @@ struct WalkReport {
   std::vector<std::string> remarks;                    // one sentence per kind of thing not modelled, or lost thread
 };
 
-// `program` is the binary that was recorded; shared libraries it loaded are looked for where the trace says they were.
+// `files` are the binary that was recorded and, behind it, files in which the modules that it does not hold are looked
+// for: the shared libraries it loaded. A module that is in none of them is said in a remark.
 // The result refers to recorded.trace, which must outlive it.
-Result<SymbolicTrace> walk_recorded_paths(const RecordedTrace& recorded, const std::string& program,
+Result<SymbolicTrace> walk_recorded_paths(const RecordedTrace& recorded, const std::vector<std::string>& files,
                                           WalkReport* report);
 
 }  // namespace cleave

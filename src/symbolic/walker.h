@@ -81,7 +81,6 @@ class Walker {
   Lane floating(unsigned opcode, const Lane& a, const Lane& b);
   Lane compare(llvm::CmpInst& cmp, const Lane& a, const Lane& b);
   Lane cast_lane(llvm::CastInst& cast, const Lane& a, uint8_t to);
-  bool intrinsic(llvm::IntrinsicInst& call);
   Lane make(Op op, uint8_t width, const Lane& a, const Lane& b);
   Lane choose(const Lane& condition, const Lane& a, const Lane& b);
   Lane known(uint64_t value, uint8_t width);
@@ -89,6 +88,14 @@ class Walker {
   Lanes unknown_of(llvm::Type* type);
   void pin(const Lane& lane);
   void assume(const Lane& condition, bool outcome);
+
+  // walker_intrinsics.cpp
+  bool intrinsic(llvm::IntrinsicInst& call);
+  Lane funnel_shift(bool left, const Lane& a, const Lane& b, const Lane& amount);
+  Lane swapped_bytes(const Lane& a);
+  Lanes with_overflow(llvm::Intrinsic::ID id, const Lane& a, const Lane& b);
+  bool folded(llvm::IntrinsicInst& call);
+  static bool wide(const llvm::Value& value);
 
   // walker_memory.cpp
   void load(llvm::LoadInst& load);

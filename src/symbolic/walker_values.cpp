@@ -44,7 +44,7 @@ void widths(Type* type, const DataLayout& layout, std::vector<uint8_t>* out) {
   }
 }
 
-bool wide(Type* type, const DataLayout& layout) {
+bool is_wide(Type* type, const DataLayout& layout) {
   Type* scalar = type->getScalarType();
   return !scalar->isPointerTy() && scalar->isSized() && !scalar->isAggregateType() &&
          layout.getTypeSizeInBits(scalar).getKnownMinValue() > 64;
@@ -150,7 +150,7 @@ Lanes Walker::operand(const Value* value) {
 
 Lanes Walker::constant(const Constant* value) {
   Type* type = value->getType();
-  if (wide(type, layout())) return unknown_of(type);
+  if (is_wide(type, layout())) return unknown_of(type);
   if (auto* number = dyn_cast<ConstantInt>(value)) return {known(number->getZExtValue(), lane_width(type, layout()))};
   if (auto* number = dyn_cast<ConstantFP>(value)) {
     return {known(number->getValueAPF().bitcastToAPInt().getZExtValue(), lane_width(type, layout()))};
@@ -189,7 +189,7 @@ Lanes Walker::constant(const Constant* value) {
 
 void Walker::compute(Instruction& instruction) {
   Lanes result = unknown_of(instruction.getType()->isVoidTy() ? Type::getInt1Ty(instruction.getContext()) : instruction.getType());
-  if (wide(instruction.getType(), layout())) {
+  if (is_wide(instruction.getType(), layout())) {
     for (const Use& use : instruction.operands()) {
       for (const Lane& lane : operand(use)) pin(lane);
     }
@@ -215,7 +215,7 @@ void Walker::compute(Instruction& instruction) {
     lanewise([&](const Lane& a, const Lane& b) { return compare(*cmp, a, b); });
   } else if (auto* cast_op = dyn_cast<CastInst>(&instruction)) {
     Lanes from = operand(cast_op->getOperand(0));
-    bool same_shape = from.size() == result.size() && !wide(cast_op->getSrcTy(), layout());
+    bool same_shape = from.size() == result.size() && !is_wide(cast_op->getSrcTy(), layout());
     for (size_t i = 0; i < result.size(); ++i) {
       result[i] = same_shape ? cast_lane(*cast_op, from[i], result[i].width) : result[i];
     }
@@ -382,63 +382,6 @@ Lane Walker::cast_lane(CastInst& cast, const Lane& a, uint8_t to) {
     }
     default: return unknown(to);
   }
-}
-
-// True when the call is done with.
-bool Walker::intrinsic(IntrinsicInst& call) {
-  if (auto* transfer = dyn_cast<AnyMemTransferInst>(&call)) return copy(*transfer), true;
-  if (auto* set = dyn_cast<AnyMemSetInst>(&call)) return fill(*set), true;
-  if (call.getType()->isVoidTy()) return true;
-  Intrinsic::ID id = call.getIntrinsicID();
-  Lanes result = unknown_of(call.getType());
-  auto each = [&](auto combine) {
-    Lanes a = operand(call.getArgOperand(0)), b = call.arg_size() > 1 ? operand(call.getArgOperand(1)) : a;
-    for (size_t i = 0; i < result.size(); ++i) result[i] = combine(a[std::min(i, a.size() - 1)], b[std::min(i, b.size() - 1)]);
-  };
-  auto smaller = [&](Op less) { each([&](const Lane& a, const Lane& b) { return choose(make(less, 1, a, b), a, b); }); };
-  auto larger = [&](Op less) { each([&](const Lane& a, const Lane& b) { return choose(make(less, 1, a, b), b, a); }); };
-  switch (id) {
-    case Intrinsic::smin: smaller(Op::SignedLess); break;
-    case Intrinsic::umin: smaller(Op::UnsignedLess); break;
-    case Intrinsic::smax: larger(Op::SignedLess); break;
-    case Intrinsic::umax: larger(Op::UnsignedLess); break;
-    case Intrinsic::expect:
-    case Intrinsic::launder_invariant_group:
-    case Intrinsic::strip_invariant_group:
-    case Intrinsic::ptr_annotation: result = operand(call.getArgOperand(0)); break;
-    case Intrinsic::abs:
-      each([&](const Lane& a, const Lane&) {
-        return choose(make(Op::SignedLess, 1, a, known(0, a.width)), make(Op::Subtract, a.width, known(0, a.width), a), a);
-      });
-      break;
-    case Intrinsic::fmuladd: {  // x86-64 without FMA multiplies, then adds
-      Lanes a = operand(call.getArgOperand(0)), b = operand(call.getArgOperand(1)), c = operand(call.getArgOperand(2));
-      for (size_t i = 0; i < result.size(); ++i) {
-        result[i] = floating(Instruction::FAdd, floating(Instruction::FMul, a[i], b[i]), c[i]);
-      }
-      break;
-    }
-    default: {
-      // Computed concretely where a constant folder would, else not known; either way the symbols are pinned.
-      Lanes a = operand(call.getArgOperand(0));
-      for (const Use& use : call.args()) {
-        for (const Lane& lane : operand(use)) pin(lane);
-      }
-      if (result.size() == 1 && a.size() == 1 && a[0].known() && a[0].width == result[0].width) {
-        uint64_t v = a[0].concrete;
-        uint8_t w = a[0].width;
-        if (id == Intrinsic::ctpop) result[0] = known(static_cast<uint64_t>(std::popcount(v)), w);
-        else if (id == Intrinsic::ctlz) result[0] = known(v == 0 ? w : static_cast<uint64_t>(std::countl_zero(v)) - (64 - w), w);
-        else if (id == Intrinsic::cttz) result[0] = known(v == 0 ? w : static_cast<uint64_t>(std::countr_zero(v)), w);
-        else if (id == Intrinsic::bswap) result[0] = known(__builtin_bswap64(v) >> (64 - w), w);
-        else context_.not_modelled.insert(Intrinsic::getBaseName(id).str());
-      } else {
-        context_.not_modelled.insert(Intrinsic::getBaseName(id).str());
-      }
-    }
-  }
-  top().values[&call] = std::move(result);
-  return true;
 }
 
 }  // namespace cleave

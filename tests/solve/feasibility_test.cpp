@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "solve/bank.h"
 #include "solve/brute_force.h"
 #include "solve/program.h"
 
@@ -72,6 +73,51 @@ TEST(ATraceWithoutData, KeepsWhatReadsReturned) {
   Result<SymbolicTrace> lifted = lift_annotations(trace);
   FeasibilityChecker checker(lifted.value(), {});
   EXPECT_EQ(checker.decide({first, remote, second, Pattern::RWW}).answer, Answer::Infeasible);
+}
+
+// What the solver cannot have is said, and nothing is decided on it.
+class Limits : public testing::Test {
+ protected:
+  Feasibility decide(FeasibilityOptions options) {
+    Bank bank = make_bank(6, BankKind::Counter);
+    Result<SymbolicTrace> lifted = lift_annotations(bank.trace);
+    auto [f, r, s, p] = bank.candidates[0];
+    options.states = 0;  // the solver alone
+    return FeasibilityChecker(lifted.value(), options).decide({f, r, s, p});
+  }
+};
+
+TEST_F(Limits, Effort) {
+  FeasibilityOptions options;
+  options.effort = 1000;
+  Feasibility got = decide(options);
+  EXPECT_EQ(got.answer, Answer::Unknown);
+  EXPECT_TRUE(got.why.starts_with("effort")) << got.why;
+}
+
+TEST_F(Limits, Time) {
+  FeasibilityOptions options;
+  int asked = 0;
+  options.seconds_left = [&asked] { return asked++ == 0 ? 1.0 : 0.0; };
+  Feasibility got = decide(options);
+  EXPECT_EQ(got.answer, Answer::Unknown);
+  EXPECT_TRUE(got.why.starts_with("time")) << got.why;
+}
+
+TEST_F(Limits, Memory) {
+  FeasibilityOptions options;
+  options.memory = 1;
+  Feasibility got = decide(options);
+  EXPECT_EQ(got.answer, Answer::Unknown);
+  EXPECT_TRUE(got.why.starts_with("memory")) << got.why;
+}
+
+TEST_F(Limits, Growths) {
+  FeasibilityOptions options;
+  options.growths = 0;
+  Feasibility got = decide(options);
+  EXPECT_EQ(got.answer, Answer::Unknown);
+  EXPECT_NE(got.why.find("grow"), std::string::npos) << got.why;
 }
 
 }  // namespace

@@ -68,6 +68,30 @@ TEST_P(GeneratedTraces, TheAnswerIsThatOfEveryInterleaving) {
   EXPECT_GT(infeasible, traces / 50);
 }
 
+// A window leaves the beginning of the run as it was recorded: it may miss, but what it finds runs.
+TEST_P(GeneratedTraces, WhatAWindowFindsRuns) {
+  FeasibilityOptions windows;
+  windows.effort = 0;
+  windows.whole = 0;
+  windows.window = 2;
+  size_t found = 0;
+  for (uint64_t seed = 1; seed <= 400; ++seed) {
+    Generated g = Generator(seed, GetParam()).make();
+    if (g.triples.empty()) continue;
+    SymbolicTrace symbolic = lift(g);
+    FeasibilityChecker checker(symbolic, windows);
+    Random pick(seed);
+    auto [f, r, s, p] = g.triples[pick.below(g.triples.size())];
+    Feasibility got = checker.decide({f, r, s, p});
+    ASSERT_NE(got.answer, Answer::Infeasible) << "seed " << seed;
+    if (got.answer != Answer::Feasible) continue;
+    ++found;
+    std::string why;
+    ASSERT_TRUE(oracle::runs(g.trace, got.order, f, r, s, p, got.inputs, &why, g.moves)) << "seed " << seed << ": " << why;
+  }
+  EXPECT_GT(found, 0u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Flavours, GeneratedTraces,
                          testing::Values(Flavour::Plain, Flavour::HandmadeLock, Flavour::Barrier, Flavour::ReadersWriter,
                                          Flavour::Semaphore, Flavour::Condition, Flavour::ForkJoin, Flavour::Array),

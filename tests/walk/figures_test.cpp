@@ -24,7 +24,7 @@ Answers decide(const std::string& name, const std::string& body, Pattern pattern
                                "-O1");
   Answers answers;
   if (!walked) return answers;
-  Result<SymbolicTrace> symbolic = walk_recorded_paths(walked->recorded, walked->program, &walked->report);
+  Result<SymbolicTrace> symbolic = walk_recorded_paths(walked->recorded, {walked->program}, &walked->report);
   EXPECT_TRUE(symbolic.ok());
   if (!symbolic.ok()) return answers;
   EXPECT_EQ(walked->report.mismatches, 0u) << walked->remarks();

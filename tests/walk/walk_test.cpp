@@ -78,7 +78,7 @@ class Levels : public testing::TestWithParam<const char*> {};
 TEST_P(Levels, WhatIsComputedIsWhatWasRecorded) {
   auto walked = record_program(std::string("compute") + (GetParam() + 1) + ".cpp", kComputations, GetParam());
   ASSERT_TRUE(walked);
-  Result<SymbolicTrace> symbolic = walk_recorded_paths(walked->recorded, walked->program, &walked->report);
+  Result<SymbolicTrace> symbolic = walk_recorded_paths(walked->recorded, {walked->program}, &walked->report);
   ASSERT_TRUE(symbolic.ok()) << symbolic.error().sentence();
   const WalkReport& r = walked->report;
   std::string remarks;
