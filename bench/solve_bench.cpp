@@ -98,7 +98,7 @@ int main() {
   struct Shape { const char* name; BankKind kind; int largest; };
   fmt::print("{:<14} {:>4} {:>9} {:>10} {:>8} {:>9}\n", "program", "k", "feasible", "infeasible", "unknown", "seconds");
   for (const Shape& shape : {Shape{"bank-av", BankKind::Split, 64}, Shape{"bank-sav", BankKind::Partial, 64},
-                             Shape{"bank-nav", BankKind::Transaction, 64}, Shape{"bank-ticket", BankKind::Counter, 16}}) {
+                             Shape{"bank-nav", BankKind::Transaction, 64}, Shape{"bank-ticket", BankKind::Counter, 8}}) {
     for (int k = 2; k <= shape.largest; k *= 2) {
       Row row = run(make_bank(k, shape.kind));
       fmt::print("{:<14} {:>4} {:>9} {:>10} {:>8} {:>9.2f}\n", shape.name, k, row.feasible, row.infeasible, row.unknown, row.seconds);

@@ -122,7 +122,9 @@ void Cone::keep_locks() {
   if (slice_.from() > 0) {
     for (const auto& [lock, section] : index_.held_at(slice_.from())) idle[lock].push_back(section);
   }
-  auto matters = [&](const Section& s) { return s.end == kNowhere || !slice_.contains(s.end) || something_inside(s); };
+  auto matters = [&](const Section& s) {  // one that is open where a window begins is not passed at once
+    return s.end == kNowhere || !slice_.contains(s.end) || !slice_.inside(s.begin) || something_inside(s);
+  };
   for (bool again = true; again;) {
     again = false;
     for (auto it = idle.begin(); it != idle.end();) {

@@ -47,7 +47,8 @@ class FeasibilityChecker::Impl {
       run(query, &result);
     } catch (const z3::exception& error) {
       result.answer = Answer::Unknown;
-      result.why = std::string("solver: ") + error.msg();
+      const std::string said = error.msg();
+      result.why = said.find("memory") != std::string::npos ? out_of_memory() : "solver: " + said;
     } catch (const std::bad_alloc&) {
       result.answer = Answer::Unknown;
       result.why = "memory: there is none left";
@@ -123,10 +124,11 @@ class FeasibilityChecker::Impl {
   }
 
   bool out_of_time() const { return options_.seconds_left && options_.seconds_left() <= 0; }
+  std::string out_of_memory() const { return "memory: the solver may use " + std::to_string(options_.memory) + " MB"; }
   // The solver's own word for why it gave up, under one of ours.
   std::string reason(const Encoding& encoding) const {
     std::string word = encoding.reason();
-    if (word.find("memory") != std::string::npos) return "memory: the solver may use " + std::to_string(options_.memory) + " MB";
+    if (word.find("memory") != std::string::npos) return out_of_memory();
     if (out_of_time() || word.find("timeout") != std::string::npos) return "time: that for this stage is used up";
     return "effort: " + word;
   }

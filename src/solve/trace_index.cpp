@@ -141,11 +141,11 @@ std::vector<std::pair<uint32_t, Section>> TraceIndex::held_at(uint32_t event) co
   for (uint32_t lock = 0; lock < sections_.size(); ++lock) {
     const std::vector<Section>& sections = sections_[lock];
     auto it = std::lower_bound(sections.begin(), sections.end(), event, [](const Section& s, uint32_t at) { return s.begin < at; });
-    // Readers overlap: as many sections back as there are threads, an open one can still follow.
-    for (size_t back = 0; it != sections.begin() && back < trace_.threads().size(); ++back) {
+    while (it != sections.begin()) {  // readers overlap; before a writer that has gone nothing is open
       --it;
-      if (it->end == kNowhere || it->end >= event) held.emplace_back(lock, *it);
-      if (!it->shared && it->end != kNowhere && it->end < event) break;
+      const bool open = it->end == kNowhere || it->end >= event;
+      if (open) held.emplace_back(lock, *it);
+      if (!it->shared && !open) break;
     }
   }
   return held;

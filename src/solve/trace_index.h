@@ -43,7 +43,7 @@ class TraceIndex {
   // Posts of a semaphore; initial tokens are in SyncInfo::initial.
   std::span<const uint32_t> posts(SyncId semaphore) const { return posts_[raw(semaphore)]; }
   std::span<const uint32_t> downs(SyncId semaphore) const { return downs_[raw(semaphore)]; }
-  // Sections that are open just before this event in the recorded run, with their locks. O(locks log sections).
+  // Sections that are open just before this event in the recorded run, with their locks. O(locks log sections, and readers' sections since the last writer's).
   std::vector<std::pair<uint32_t, Section>> held_at(uint32_t event) const;
   // The last place not after this event where no thread sleeps on a condition in the recorded run.
   uint32_t awake_before(uint32_t event) const;

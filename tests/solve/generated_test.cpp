@@ -75,7 +75,7 @@ TEST_P(GeneratedTraces, WhatAWindowFindsRuns) {
   windows.whole = 0;
   windows.window = 2;
   size_t found = 0;
-  for (uint64_t seed = 1; seed <= 400; ++seed) {
+  for (uint64_t seed = 1; seed <= 1000; ++seed) {
     Generated g = Generator(seed, GetParam()).make();
     if (g.triples.empty()) continue;
     SymbolicTrace symbolic = lift(g);

@@ -1,3 +1,5 @@
 cleave_test(walk SEES base abi trace model symbolic solve)
-set_tests_properties(walk PROPERTIES LABELS slow)
+set_tests_properties(walk PROPERTIES LABELS slow ENVIRONMENT GTEST_FILTER=-Suite.*)
 add_dependencies(walk_test cleave cleave_pass cleave_rt)
+add_test(NAME walk_suite COMMAND walk_test --gtest_filter=Suite.*)
+set_tests_properties(walk_suite PROPERTIES LABELS slow FIXTURES_REQUIRED programs_cleave)
