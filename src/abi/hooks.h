@@ -47,7 +47,7 @@ void __cleave_fence(const struct cleave_segment *segment, uint32_t order);
  * with what it wrote. Contents up to CLEAVE_RANGE_INLINE bytes stand in the record, beyond that a hash of them. */
 void __cleave_range_read(const struct cleave_segment *segment, const void *address, uint64_t bytes);
 void __cleave_range_write(const struct cleave_segment *segment, const void *address, uint64_t bytes);
-#define CLEAVE_RANGE_INLINE 128u
+#define CLEAVE_RANGE_INLINE 1024u
 
 /* Inputs that a search may choose (annotate.h). Return the value to use, and record it. */
 int64_t __cleave_input_int(const char *name, int64_t value);

@@ -45,7 +45,8 @@ bool erase_empty_units(Function& function) {
         dead.push_back(call);
       } else if (instruction.mayReadOrWriteMemory() || isa<CallBase>(instruction)) {
         const auto* intrinsic = dyn_cast<IntrinsicInst>(&instruction);
-        if (intrinsic != nullptr && (intrinsic->isAssumeLikeIntrinsic() || !intrinsic->mayReadOrWriteMemory()))
+        if (intrinsic != nullptr &&
+            (intrinsic->isAssumeLikeIntrinsic() || !intrinsic->mayReadOrWriteMemory()))
           continue;
         open.clear();
       }

@@ -345,6 +345,7 @@ void Planner::plan_returned(CallBase& call, Instruction& anchor) {
   if (isa<UnreachableInst>(anchor)) return;
   plan_.actions.push_back({Action::AfterCall, &anchor, {}});
   if (call.hasFnAttr(Attribute::ReturnsTwice)) plan_landing(call, anchor);
+  for (const Range& range : results_behind_pointers(call)) plan_range(call, anchor, range);
   const Function* callee = called_function(call);
   if (callee == nullptr || callee->isDeclaration()) plan_result(call, anchor);
 }

@@ -2,6 +2,10 @@
 
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <time.h>
 
 #include <map>
 
@@ -147,6 +151,39 @@ std::optional<Range> apply(const Rule& rule, CallBase& call) {
   return range;
 }
 
+// Argument and size of what the function fills in. The sizes are those of the one platform there is.
+struct Behind {
+  unsigned argument;
+  uint64_t bytes;
+};
+const Behind* behind_of(StringRef name) {
+  static const std::map<StringRef, Behind> all = {{"gettimeofday", {0, sizeof(timeval)}},
+                                                  {"time", {0, sizeof(time_t)}},
+                                                  {"clock_gettime", {1, sizeof(timespec)}},
+                                                  {"clock_getres", {1, sizeof(timespec)}},
+                                                  {"localtime_r", {1, sizeof(tm)}},
+                                                  {"gmtime_r", {1, sizeof(tm)}},
+                                                  {"stat", {1, sizeof(struct stat)}},
+                                                  {"lstat", {1, sizeof(struct stat)}},
+                                                  {"fstat", {1, sizeof(struct stat)}},
+                                                  {"fstatat", {2, sizeof(struct stat)}},
+                                                  {"stat64", {1, sizeof(struct stat)}},
+                                                  {"lstat64", {1, sizeof(struct stat)}},
+                                                  {"fstat64", {1, sizeof(struct stat)}},
+                                                  {"getrusage", {1, sizeof(rusage)}},
+                                                  {"pipe", {0, 2 * sizeof(int)}},
+                                                  {"pipe2", {0, 2 * sizeof(int)}},
+                                                  {"socketpair", {3, 2 * sizeof(int)}},
+                                                  {"strtol", {1, sizeof(char*)}},
+                                                  {"strtoul", {1, sizeof(char*)}},
+                                                  {"strtoll", {1, sizeof(char*)}},
+                                                  {"strtoull", {1, sizeof(char*)}},
+                                                  {"strtod", {1, sizeof(char*)}},
+                                                  {"strtof", {1, sizeof(char*)}}};
+  auto known = all.find(name);
+  return known == all.end() ? nullptr : &known->second;
+}
+
 FunctionCallee library(IRBuilder<>& builder, StringRef name, ArrayRef<Type*> parameters) {
   Module* module = builder.GetInsertBlock()->getModule();
   return module->getOrInsertFunction(name, FunctionType::get(builder.getInt64Ty(), parameters, false));
@@ -198,6 +235,18 @@ std::vector<Range> ranges_of(CallBase& call) {
   return ranges;
 }
 
+std::vector<Range> results_behind_pointers(CallBase& call) {
+  const auto* callee = dyn_cast<Function>(call.getCalledOperand());
+  if (callee == nullptr || !callee->isDeclaration() || call.isMustTailCall()) return {};
+  const Behind* behind = behind_of(callee->getName());
+  if (behind == nullptr || behind->argument >= call.arg_size()) return {};
+  Value* address = call.getArgOperand(behind->argument);
+  if (!address->getType()->isPointerTy() || isa<ConstantPointerNull>(address)) return {};
+  Range range{true, address, {Kind::Object, nullptr, address, nullptr}};
+  range.length.bytes = behind->bytes;
+  return {range};
+}
+
 Value* emit_length(IRBuilder<>& builder, const RangeLength& length) {
   Type* word = builder.getInt64Ty();
   switch (length.kind) {
@@ -224,6 +273,9 @@ Value* emit_length(IRBuilder<>& builder, const RangeLength& length) {
                  ? printed
                  : smaller(builder, printed, builder.CreateZExtOrTrunc(length.count, word));
     }
+    case Kind::Object:
+      return builder.CreateSelect(builder.CreateIsNull(length.text), builder.getInt64(0),
+                                  builder.getInt64(length.bytes));
     case Kind::ReturnedString: {
       // strnlen of nothing is nothing, whatever the pointer.
       Value* bound = builder.CreateSelect(builder.CreateIsNull(length.text), builder.getInt64(0),

@@ -23,11 +23,13 @@ struct RangeLength {
     Result,          // what the call returned, if positive
     ResultTimes,     // what the call returned, times `count`
     Printed,         // what the call returned and a zero byte, `count` bytes at most
-    ReturnedString   // the string that the call returned, if any
+    ReturnedString,  // the string that the call returned, if any
+    Object           // `bytes`, if there is an address
   } kind = Bytes;
   llvm::Value* count = nullptr;
   llvm::Value* text = nullptr;
   llvm::Value* other = nullptr;
+  uint64_t bytes = 0;
 };
 
 struct Range {
@@ -39,6 +41,10 @@ struct Range {
 // What the call reads before and writes after; empty if it is not a function of this kind. Intrinsics
 // included.
 std::vector<Range> ranges_of(llvm::CallBase& call);
+
+// What a call into the C library leaves behind its pointers (a time, a file's facts, where a number ended),
+// so that whoever reads it finds a writer. Of a call that stays a call otherwise.
+std::vector<Range> results_behind_pointers(llvm::CallBase& call);
 
 // The length as an i64; lengths with `Result` or `Returned` only after the call.
 llvm::Value* emit_length(llvm::IRBuilder<>& builder, const RangeLength& length);

@@ -74,8 +74,10 @@ class UnitMarker {
     CallInst* made = builder.CreateCall(mark, arguments);
     made->addFnAttr(Attribute::NoMerge);
     MemoryEffects hidden = MemoryEffects::inaccessibleMemOnly();
-    if (unit.source == PlainFunction) made->setMemoryEffects(hidden);
-    else if (unit.only_reads) made->setMemoryEffects(hidden | MemoryEffects::readOnly());
+    if (unit.source == PlainFunction)
+      made->setMemoryEffects(hidden);
+    else if (unit.only_reads)
+      made->setMemoryEffects(hidden | MemoryEffects::readOnly());
     return made;
   }
 

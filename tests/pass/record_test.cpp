@@ -184,6 +184,26 @@ TEST(Record, CopiesAndStringsAreRanges) {
   }
 }
 
+TEST(Record, WhatTheLibraryLeavesBehindPointersIsWritten) {
+  for (const std::string& level : kLevels) {
+    std::vector<Recorded> events = record_c(
+        "#include <stdlib.h>\n#include <sys/stat.h>\n#include <sys/time.h>\n#include <time.h>\n"
+        "struct timeval now; struct stat facts; char *end; time_t *nowhere;\n"
+        "int main(int argc, char **argv) { gettimeofday(&now, NULL); stat(\".\", &facts);\n"
+        " long n = strtol(argc > 9 ? argv[9] : \"12x\", &end, 10); return *end != 'x' || n != 12 || time(nowhere) == 0; }\n",
+        level);
+    auto count = [&](uint64_t bytes) {
+      return std::ranges::count_if(
+          events, [&](const Recorded& e) { return e.kind == "range_write" && e.bytes == bytes; });
+    };
+    EXPECT_EQ(count(16), 1) << level << ": gettimeofday";
+    EXPECT_EQ(count(144), 1) << level << ": stat";
+    EXPECT_EQ(count(8), 1) << level << ": strtol, and not time, which has no pointer";
+    Lines calls = lines(events, {"Call"});
+    EXPECT_EQ(std::ranges::count(calls, "Call gettimeofday"), 1) << level;
+  }
+}
+
 TEST(Record, WhatNobodyElseCanSeeIsLeftOut) {
   for (const std::string& level : kLevels) {
     Lines seen = lines(record_c("static const int table[4] = {1, 2, 3, 4}; int "

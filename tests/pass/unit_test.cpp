@@ -62,6 +62,29 @@ TEST(Units, MethodsAnnotationsAndStretches) {
   }
 }
 
+// A method that only reads does not keep its reads in a loop where the optimiser knows better, and a unit that is
+// empty then is none. What was asked for by an annotation, and what writes, stays as it is.
+TEST(Units, ReadsOfMethodsThatOnlyReadLeaveLoops) {
+  Folder folder;
+  folder.write("a.cpp",
+               "#include <cleave/annotate.h>\n"
+               "struct Grid { unsigned width = 4; double *cells; double &at(unsigned r, unsigned c) { return cells[r * width + c]; }\n"
+               " CLEAVE_ATOMIC double *asked(unsigned r) { return cells + r * width; } void set(int v) { width = v; width = 4; } };\n"
+               "static double room[16]; Grid grid{4, room};\n"
+               "int main() { for (unsigned i = 0; i < 4; ++i) grid.at(2, i) = 7; for (unsigned i = 0; i < 2; ++i) *grid.asked(i) = 1;\n"
+               " grid.set(9); return 0; }\n");
+  for (const std::string& level : kLevels) {
+    ASSERT_EQ(folder.run("$CXX " + level + " a.cpp -o a").text, "");
+    std::vector<Recorded> events = folder.record("a");
+    Lines units = lines(events, {"UnitBegin"}), reads = lines(events, {"Read"});
+    bool optimised = level != "-O0";
+    EXPECT_EQ(std::ranges::count(units, "UnitBegin Grid::at"), optimised ? 0 : 4) << level;
+    EXPECT_EQ(std::ranges::count(units, "UnitBegin Grid::asked"), 2) << level;
+    EXPECT_EQ(std::ranges::count(units, "UnitBegin Grid::set"), 1) << level;
+    EXPECT_LE(std::ranges::count(reads, "Read Grid::width 4"), optimised ? 4 : 6) << level;
+  }
+}
+
 TEST(Units, FunctionsOfStructsInC) {
   Folder folder;
   folder.write("a.c",
