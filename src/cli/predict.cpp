@@ -176,7 +176,7 @@ std::string prove_findings(const PredictVerb& verb, const prediction::Facts& fac
 }
 
 // The solver's stage, or a remark that says why it was left out.
-void decide(const PredictVerb& verb, RecordedTrace& trace, const Status& program, prediction::Prediction& prediction) {
+void decide(const PredictVerb& verb, const RecordedTrace& trace, const Status& program, prediction::Prediction& prediction) {
   SymbolicStageOptions stage;
   stage.every_triple = verb.all;
   stage.model = verb.model;
