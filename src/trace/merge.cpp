@@ -117,6 +117,13 @@ uint32_t Merger::stop_position(const Lane& lane, uint64_t until) const {
   return UINT32_MAX;
 }
 
+// A thread that has exited may have late records, but nobody waits for them.
+bool Merger::somebody_is_awaited() const {
+  return starved_ > 0 && std::any_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) {
+           return lane.status == Status::Starved && !lane.thread->exited;
+         });
+}
+
 Merger::Outcome Merger::run(size_t events, bool final) {
   for (;;) {
     if (!assembler_.ready().empty() || assembler_.pending() >= events) return Outcome::Batch;
@@ -126,7 +133,7 @@ Merger::Outcome Merger::run(size_t events, bool final) {
       }
       starved_ = 0;
     }
-    if (!final && patient_ && starved_ > 0) return Outcome::NeedsMore;
+    if (!final && patient_ && somebody_is_awaited()) return Outcome::NeedsMore;
     if (runnable_.empty()) {
       if (!final) return Outcome::NeedsMore;
       if (force()) continue;

@@ -80,6 +80,7 @@ class Merger {
   void push(Lane& lane);
   void run_lane(Lane& lane, uint64_t until, size_t events);
   bool step(Lane& lane);
+  bool somebody_is_awaited() const;
   bool open_chunk(Lane& lane);
   void process_segment(Lane& lane, uint64_t header, const SegmentPlan& plan);
   bool process_record(Lane& lane, uint64_t header);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -117,6 +118,7 @@ class RecordSource final : public BinarySource {
     for (;;) {
       switch (merger_.run(kBatch, !options_.live() || final_)) {
         case Merger::Outcome::Batch:
+          stuck_since_.reset();
           return true;
         case Merger::Outcome::End:
           return false;
@@ -131,10 +133,13 @@ class RecordSource final : public BinarySource {
   void wait_for_more() {
     constexpr auto kPoll = std::chrono::milliseconds(2);
     constexpr auto kAsleep = std::chrono::milliseconds(200);
+    auto now = std::chrono::steady_clock::now();
+    if (!stuck_since_) stuck_since_ = now;
+    // Counted from the last batch, not from the last chunk: one thread may write for ever while another sleeps.
+    if (now - *stuck_since_ >= kAsleep) merger_.let_sleepers_be();
     bool alive = options_.writer_alive();  // asked first: what it wrote before it went is there afterwards
     if (file_->refresh()) {
       merger_.refresh();
-      silent_ = {};
       return;
     }
     if (file_->ended() || file_->damaged() || !alive) {
@@ -142,8 +147,6 @@ class RecordSource final : public BinarySource {
       return;
     }
     std::this_thread::sleep_for(kPoll);
-    silent_ += kPoll;
-    if (silent_ >= kAsleep) merger_.let_sleepers_be();
   }
 
   std::shared_ptr<TraceFile> file_;
@@ -153,7 +156,7 @@ class RecordSource final : public BinarySource {
   Merger merger_;
   Batch batch_;
   bool final_ = false;
-  std::chrono::milliseconds silent_{};
+  std::optional<std::chrono::steady_clock::time_point> stuck_since_;
 };
 
 // Gives every event on a location that was split later one event for each of its last parts, and every
