@@ -141,6 +141,33 @@ void Walker::push(Function* function, std::vector<Lanes> arguments) {
     top().token = slot->value;
     pop();
   }
+  for (Argument& argument : function->args()) {
+    if (!argument.hasByValAttr()) continue;
+    const ScriptSlot* copy = range_here(RecordKind::range_write);
+    top().values[&argument] = copy == nullptr ? unknown_of(argument.getType()) : Lanes{known(copy->words[2], 64)};
+    if (copy == nullptr) continue;
+    range_outside(*copy);
+    pop();
+  }
+}
+
+// The next slot, if it is a range of this kind in the current function; else null.
+const ScriptSlot* Walker::range_here(RecordKind kind) {
+  const ScriptSlot* slot = next_place();
+  bool fits = slot != nullptr && slot->segment == nullptr && slot->hook != nullptr && slot->kind == kind;
+  return fits && in_current_function(*slot->hook) ? slot : nullptr;
+}
+
+// Arguments passed by value are copied at the call: read here, written where the function begins. The copy is not
+// followed; the bytes keep their values.
+void Walker::read_by_value(CallBase& call) {
+  for (unsigned i = 0; i < call.arg_size(); ++i) {
+    if (!call.isByValArgument(i)) continue;
+    if (const ScriptSlot* copy = range_here(RecordKind::range_read)) {
+      range_outside(*copy);
+      pop();
+    }
+  }
 }
 
 void Walker::go_to(BasicBlock* target) {
@@ -287,6 +314,7 @@ void Walker::call(CallBase& call) {
   std::vector<Lanes> arguments;
   for (const Use& use : call.args()) arguments.push_back(operand(use));
   top().call = &call;
+  read_by_value(call);
   if (callee != nullptr && body != nullptr) {
     // Of an inline function the linker keeps one copy: the records say whose.
     const ScriptSlot* slot = next_place();

@@ -103,6 +103,8 @@ class Walker {
   void atomic(llvm::Instruction& instruction);
   void copy(llvm::AnyMemTransferInst& transfer);
   void fill(llvm::AnyMemSetInst& set);
+  const ScriptSlot* range_here(RecordKind kind);
+  void read_by_value(llvm::CallBase& call);
   void range_outside(const ScriptSlot& slot);
   Lane read_events(const std::vector<uint32_t>& events, uint64_t value, uint32_t bytes, uint64_t address);
   void write_events(const std::vector<uint32_t>& events, const Lane& lane, uint64_t value, uint32_t bytes, uint64_t address);
