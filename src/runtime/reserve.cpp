@@ -61,16 +61,26 @@ uint64_t* room_for(size_t words) {
   return place;
 }
 
-void flush_if_old() {
-  constexpr uint64_t kOld = UINT64_C(1) << 28;  // about a tenth of a second
+namespace {
+
+void flush_if_older_than(uint64_t age) {
   Thread* thread = current_thread;
   if (thread == nullptr || __cleave_thread.cursor == nullptr) return;
   Stream& stream = *thread->stream;
-  if (__cleave_thread.cursor == stream.base || stamp_now() - stream.flush_stamp < kOld) return;
+  if (__cleave_thread.cursor == stream.base || stamp_now() - stream.flush_stamp < age) return;
   if (state.controlled) control_settle();
   flush_own(stream);
   set_limit(stream, 0);
 }
+
+}  // namespace
+
+void flush_if_old() {
+  constexpr uint64_t kOld = UINT64_C(1) << 28;  // about a tenth of a second
+  flush_if_older_than(kOld);
+}
+
+void flush_now() { flush_if_older_than(0); }
 
 }  // namespace cleave::runtime
 

@@ -136,5 +136,7 @@ inline uint64_t word_of(const volatile void* pointer) { return reinterpret_cast<
 // Before the thread may sleep for long: what it did so far goes into the file if it has waited there for a while, so
 // that a reader of the live file sees it and a kill does not lose it.
 void flush_if_old();
+// The same at once: before a thread is made, whose first records say that this one made it.
+void flush_now();
 
 }  // namespace cleave::runtime

@@ -53,6 +53,7 @@ int create_thread(pthread_t* handle, const pthread_attr_t* attributes, void* (*s
   child->start = start;
   child->argument = argument;
   record(kRecord_fork, number, stamp_now());
+  flush_now();  // so that a reader of the live file need not wait for this thread to know where the child comes from
   int result;
   {
     Quiet quiet;  // the stack and what belongs to it

@@ -125,6 +125,10 @@ bool Merger::somebody_is_awaited() const {
 }
 
 Merger::Outcome Merger::run(size_t events, bool final) {
+  if (final && !final_) {
+    final_ = true;
+    for (auto& [number, lanes] : parked_starts_) wake(lanes);
+  }
   for (;;) {
     if (!assembler_.ready().empty() || assembler_.pending() >= events) return Outcome::Batch;
     if (final && starved_ > 0) {
@@ -222,8 +226,9 @@ Merger::Gate Merger::gate_of(Lane& lane, RecordKind kind, const uint64_t* words,
   }
   if (kind == RecordKind::thread_start && words[1] != kNobody && !forked_.contains(lane.number)) {
     auto parent = by_number_.find(static_cast<uint32_t>(words[1]));
-    if (parent == by_number_.end() || parent->second->status == Status::Done || parent->second == &lane)
-      return Gate::Open;
+    // Of a live trace the creator may not have written anything yet.
+    bool unknown = parent == by_number_.end();
+    if (unknown ? final_ : parent->second->status == Status::Done || parent->second == &lane) return Gate::Open;
     *awaited = lane.number;
     return Gate::Start;
   }

@@ -120,6 +120,7 @@ class Merger {
   const Lane* holder_ = nullptr;  // who has the turn: until it waits for its next one, nobody else gets one
   std::map<uint32_t, bool> forked_;  // number → the thread's records are there
   bool patient_ = true;
+  bool final_ = false;  // nothing more will come
   size_t starved_ = 0;
   size_t parked_ = 0;
   uint64_t forced_tickets_ = 0, forced_others_ = 0;

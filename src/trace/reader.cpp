@@ -133,13 +133,15 @@ class RecordSource final : public BinarySource {
   void wait_for_more() {
     constexpr auto kPoll = std::chrono::milliseconds(2);
     constexpr auto kAsleep = std::chrono::milliseconds(200);
+    constexpr auto kAsleepBesideOthers = std::chrono::seconds(2);
+    // One thread may write for ever while another sleeps: then there is never silence, and no batch either.
     auto now = std::chrono::steady_clock::now();
     if (!stuck_since_) stuck_since_ = now;
-    // Counted from the last batch, not from the last chunk: one thread may write for ever while another sleeps.
-    if (now - *stuck_since_ >= kAsleep) merger_.let_sleepers_be();
+    if (now - *stuck_since_ >= kAsleepBesideOthers) merger_.let_sleepers_be();
     bool alive = options_.writer_alive();  // asked first: what it wrote before it went is there afterwards
     if (file_->refresh()) {
       merger_.refresh();
+      silent_ = {};
       return;
     }
     if (file_->ended() || file_->damaged() || !alive) {
@@ -147,6 +149,8 @@ class RecordSource final : public BinarySource {
       return;
     }
     std::this_thread::sleep_for(kPoll);
+    silent_ += kPoll;
+    if (silent_ >= kAsleep) merger_.let_sleepers_be();
   }
 
   std::shared_ptr<TraceFile> file_;
@@ -156,6 +160,7 @@ class RecordSource final : public BinarySource {
   Merger merger_;
   Batch batch_;
   bool final_ = false;
+  std::chrono::milliseconds silent_{};
   std::optional<std::chrono::steady_clock::time_point> stuck_since_;
 };
 
