@@ -15,8 +15,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "Example: cleave-c++ -O1 -pthread examples/bank.cpp -o bank && cleave record -o bank.cleave -- ./bank "
-      "&& "
-      "cleave predict bank.cleave");
+      "&& cleave predict bank.cleave");
 
   // CLI11 has its own idea of `--`; ours is: everything after it is the program and its arguments, untouched.
   std::vector<std::string> words(argv + 1, argv + argc);

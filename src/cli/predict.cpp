@@ -15,8 +15,8 @@
 #include "analysis/predict/predict.h"
 #include "cli/findings_output.h"
 #include "cli/symbolic_stage.h"
+#include "cli/units_and_sets.h"
 #include "exec/tables.h"
-#include "model/config.h"
 #include "model/unit_hints.h"
 #include "program/program.h"
 #include "prove/prove.h"
@@ -61,18 +61,6 @@ Result<prediction::PredictOptions> stages_from(const std::vector<std::string>& w
   options.filter = asked("filter");
   options.exact = asked("exact");
   return options;
-}
-
-Result<UnitOptions> units_from(const CommonOptions& common, SetOptions* sets) {
-  Result<UnitOptions> units = parse_unit_sources(common.units);
-  if (!units || common.config.empty()) return units;
-  Result<Config> config = read_config(common.config);
-  if (!config) return config.error();
-  UnitOptions result = std::move(units).value();
-  result.atomic = config.value().atomic;
-  result.not_atomic = config.value().not_atomic;
-  sets->declared = config.value().sets;
-  return result;
 }
 
 // Whether the program of the trace is there, and is the one that was recorded. What was built without Cleave is left to
@@ -219,9 +207,9 @@ Result<RecordedTrace> load_with_records(const std::string& path) {
 int run_predict(const PredictVerb& verb) {
   Result<prediction::PredictOptions> options = stages_from(verb.stages);
   if (!options) return usage_error(options.error());
-  SetOptions set_options;
-  Result<UnitOptions> unit_options = units_from(verb.common, &set_options);
-  if (!unit_options) return usage_error(unit_options.error());
+  Result<UnitsAndSets> given = units_and_sets(verb.common);
+  if (!given) return usage_error(given.error());
+  const auto& [unit_options, set_options] = given.value();
   Result<RecordedTrace> loaded = load_with_records(verb.trace);
   if (!loaded) return usage_error(loaded.error());
   const Trace& trace = loaded.value().trace;
@@ -231,7 +219,7 @@ int run_predict(const PredictVerb& verb) {
   if (replays && !fits) return usage_error(fits.error());
 
   SetMap sets(set_options, trace);
-  UnitMap units = map_units(trace, unit_options.value(), sets);
+  UnitMap units = map_units(trace, unit_options, sets);
   prediction::Facts facts(trace, units);
   prediction::Prediction prediction = predict(facts, options.value());
   bool symbolic = verb.stages.empty() || std::find(verb.stages.begin(), verb.stages.end(), "symbolic") != verb.stages.end();
@@ -249,7 +237,7 @@ int run_predict(const PredictVerb& verb) {
     prove::ProveOptions proving;
     proving.program = std::move(program).value();
     proving.recorded = verb.trace;
-    proving.units = unit_options.value();
+    proving.units = unit_options;
     proving.sets = set_options;
     proving.final_writes = !verb.no_final;
     proving.jobs = verb.common.jobs != 0 ? verb.common.jobs : std::max(1u, std::thread::hardware_concurrency());

@@ -1,15 +1,13 @@
 #include "pass/accessors.h"
 
-#include <llvm/ADT/SCCIterator.h>
 #include <llvm/ADT/StringSwitch.h>
-#include <llvm/Analysis/ValueTracking.h>
-#include <llvm/IR/CFG.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "pass/debug_names.h"
+#include "pass/weight.h"
 
 namespace cleave {
 
@@ -33,15 +31,6 @@ bool only_locks(const CallBase& call) {
       .Cases("lock_guard", "unique_lock", "scoped_lock", "shared_lock", true)
       .Cases("lock", "unlock", "lock_shared", "unlock_shared", true)
       .Default(false);
-}
-
-bool is_local(const Value* pointer) { return isa<AllocaInst>(getUnderlyingObject(pointer)); }
-
-bool has_loop(const Function& function) {
-  for (auto component = scc_begin(&function); !component.isAtEnd(); ++component) {
-    if (component.hasCycle()) return true;
-  }
-  return false;
 }
 
 }  // namespace

@@ -11,8 +11,6 @@ namespace cleave {
 
 using namespace llvm;
 
-namespace {
-
 bool is_local(const Value* pointer) { return isa<AllocaInst>(getUnderlyingObject(pointer)); }
 
 bool has_loop(const Function& function) {
@@ -21,8 +19,6 @@ bool has_loop(const Function& function) {
   }
   return false;
 }
-
-}  // namespace
 
 unsigned Weights::of_instruction(const Instruction& instruction) {
   if (const auto* load = dyn_cast<LoadInst>(&instruction)) return is_local(load->getPointerOperand()) ? 0 : 1;

@@ -6,6 +6,10 @@
 
 namespace cleave {
 
+// The memory is a local variable of this function.
+bool is_local(const llvm::Value* pointer);
+bool has_loop(const llvm::Function& function);
+
 class Weights {
  public:
   explicit Weights(const llvm::Module&) {}

@@ -379,8 +379,7 @@ void Walker::fill(AnyMemSetInst& set) {
   Lane to = scalar(set.getRawDest()), length = scalar(set.getLength()), value = scalar(set.getValue());
   pin(to);
   pin(length);
-  const ScriptSlot* slot = next_place();
-  if (slot != nullptr && slot->kind == RecordKind::range_write && slot->hook != nullptr && in_current_function(*slot->hook)) {
+  if (const ScriptSlot* slot = range_here(RecordKind::range_write)) {
     pin(value);
     range_outside(*slot);
     pop();

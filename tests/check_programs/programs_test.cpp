@@ -183,7 +183,6 @@ TEST_F(Programs, StopEndsTheProgramAtTheFirstCycle) {
 }
 
 TEST_F(Programs, StopUnderTheDebugger) {
-  if (std::system("gdb --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "gdb is not installed";
   std::string program = build("endless.cpp", "");
   std::string json = directory_ / "live.json", out = directory_ / "out";
   run(fmt::format("echo 'info threads' | timeout 120 {}cleave check --stop --gdb --json {} -- {} > {} 2>&1", kBin, json,

@@ -178,6 +178,15 @@ TEST_F(Verbs, PredictAsksAboutFunctionsOverSeveralUnits) {
   EXPECT_NE(ran.output.find("hint: `withdraw` touches Account::balance_ in 2 units"), std::string::npos) << ran.output;
 }
 
+TEST_F(Verbs, PredictTakesTheConfigurationOfTheFolderAsCheckDoes) {
+  ASSERT_EQ(cleave("record --schedule serial -o toml.cleave -- ./bank").status, 0);
+  ASSERT_EQ(cleave("predict toml.cleave --no-replay").status, 1);
+  file("cleave.toml", "[units]\nnot_atomic = [\"withdraw\"]\n");
+  Ran ran = cleave("predict toml.cleave --no-replay");
+  std::filesystem::remove(folder_ + "cleave.toml");
+  EXPECT_EQ(ran.status, 0) << ran.output;
+}
+
 // Both increments write 1: no triple violates anything by itself (writes of equal values commute), the run does.
 TEST_F(Verbs, PredictFindsTheLostUpdateThatWritesEqualValues) {
   file("twice.cpp", R"(#include <mutex>

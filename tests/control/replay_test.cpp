@@ -151,7 +151,6 @@ TEST(Replay, OfATruncatedTraceIsRefused) {
 
 // A triple: the remote write comes between the two accesses of the unit.
 TEST(Gdb, GoesFromAccessToAccessWithTheOtherThreadsHeld) {
-  if (command("gdb --version").status != 0) GTEST_SKIP() << "gdb is not installed";
   Folder folder;
   RunRequest first = request("lost_update", Policy::Random);
   RunOutcome recorded;
