@@ -135,7 +135,10 @@ std::string prove_findings(const PredictVerb& verb, const prediction::Facts& fac
     const bool happened = proof.verdict != Verdict::Candidate && proof.verdict != Verdict::Feasible;
     if (candidates[c]->symbolic == "sat" && verb.model == "ctp" && proof.tried) {
       ++(happened ? as_predicted : diverged);
-      if (!happened) finding.note = "the model says that this happens, the run went another way: " + finding.note;
+      if (!happened) {
+        finding.note = "the model says that this happens, the run went another way: " +
+                       (proof.difference.empty() ? finding.note : proof.difference);
+      }
     }
     witnessed += verdict == Verdict::Witnessed;
     confirmed += verdict == Verdict::Confirmed;

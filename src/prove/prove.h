@@ -1,9 +1,9 @@
 // From prediction to proof: the program is run along a plan for each candidate, and check/ judges what it did.
 //
-// A plan has the three accesses in the predicted order and, in a second attempt, the lock operations of the predicted
-// order around them; further attempts take other event triples of the same program locations. The trace of each run
-// goes to check/, which alone says `witnessed` (the triple is there) or `confirmed` (and no serial order explains the
-// run). When every run that has the triple is atomic after all, the candidate is no violation.
+// A plan has the three accesses in the predicted order; further attempts take the solver's whole order, the lock operations
+// around the accesses, and other event triples of the same program locations (plans.h). The trace of each run goes to
+// check/, which alone says `witnessed` (the triple is there) or `confirmed` (and no serial order explains the run). When
+// every run that has the triple is atomic after all, the candidate is no violation.
 //
 // Runs of different candidates go in parallel. The budget is wall-clock time for all of them; a run that is under way
 // when it ends is stopped, and what it did until then is judged.
@@ -42,6 +42,7 @@ struct Proof {
   unsigned runs = 0;
   Finding finding;                       // Witnessed, Confirmed: with the accesses, proof and witness of the real run
   std::string note;                      // why it was not shown
+  std::string difference;                // where the run along the solver's whole order left it, when it did
 };
 
 struct ProveReport {
