@@ -18,7 +18,10 @@ std::string what(const Trace& trace, const Event& event) {
   const SiteInfo& site = trace.site(event.site);
   return fmt::format("{} at {}:{}", word_of(event.kind), site.file, site.line);
 }
-std::string who(const Trace& trace, const Event& event) { return trace.thread(event.thread).path; }
+std::string who(const Trace& trace, const Event& event) {
+  const ThreadInfo& thread = trace.thread(event.thread);
+  return thread.path.empty() ? thread.name : thread.path;
+}
 
 bool same(const Trace& a, const Event& x, const Trace& b, const Event& y) {
   const SiteInfo &p = a.site(x.site), &q = b.site(y.site);
