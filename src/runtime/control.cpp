@@ -1,6 +1,7 @@
 // Start of a controlled run, and what the hooks of the instrumented code call.
 #include "runtime/control.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,9 @@ RealFunctions original;
 __thread ControlThread* controlled;
 
 namespace {
+
+// About two microseconds: what it takes to fall asleep and be woken.
+constexpr uint32_t kSpins = 100;
 
 // What stands for every address: they differ from run to run, what they lead to does not.
 constexpr uint64_t kSomeAddress = 1;
@@ -72,6 +76,10 @@ void start_control() {
   watch_thread_exit(controlled);
   control.file->holder = 0;
   control.holder.store(controlled);
+  cpu_set_t processors;
+  bool several = sched_getaffinity(0, sizeof processors, &processors) != 0 || CPU_COUNT(&processors) > 1;
+  control.spins = several ? kSpins : 0;
+  control.handlers_defer = true;
   control.on = true;
   pin_descriptors(controlled);
 }

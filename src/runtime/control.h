@@ -36,8 +36,15 @@ enum class Standing : uint8_t {
   Ended,
 };
 
+// What the futex of a thread that waits for its turn says.
+enum : uint32_t { kAwake, kWoken, kAsleep };
+
 struct ControlThread {
-  std::atomic<uint32_t> futex{0};
+  std::atomic<uint32_t> futex{kAwake};
+  uint32_t busy = 0;             // depth of SignalsBlocked
+  bool deferred = false;         // a signal came meanwhile; all are blocked, and the mask was
+  uint64_t deferred_mask = 0;
+  bool cancelled_anywhere = false;  // asynchronous cancellation: a signal that is not ours to defer
   uint32_t index = 0, parent = 0, ordinal = 0, children = 0;
   uint32_t request = CLEAVE_NO_PLACE;  // same path in the request's tree
   std::atomic<int> tid{0};
@@ -102,9 +109,12 @@ struct Control {
   bool noise = false;
   bool replaying = false, planning = false;
   bool watching = false;  // replay: milestones are told to a debugger
+  bool handlers_defer = false;  // signal handlers look at `busy`
+  uint32_t spins = 0;           // looks for the turn before a thread goes to sleep
   SpinLock lock;
   std::atomic<ControlThread*> holder{nullptr};
   uint64_t turns = 0;  // handed out so far
+  ControlThread* wakes = nullptr;  // who is to be woken when the lock is given back
   int leaving = 0;     // tid of a thread that has ended its last turn, but may not be gone yet
   const PolicyFunctions* policy = nullptr;
   cleave_control_header* file = nullptr;
@@ -152,18 +162,51 @@ inline uint64_t mix(uint64_t hash, uint64_t word) {
   return hash ^ hash >> 29;
 }
 
+// Keeps signal handlers away while the scheduler's own state is in motion, and until the thread has the turn. Two system calls
+// would cost as much as the switch itself, so while the program's handlers are ours (it is being recorded) they are only
+// told to come back later: signals.cpp, defer().
 class SignalsBlocked {
  public:
-  SignalsBlocked() {
-    uint64_t all = ~UINT64_C(0);
-    system_call(SYS_rt_sigprocmask, 0, reinterpret_cast<long>(&all), reinterpret_cast<long>(&mask_), 8);
+  SignalsBlocked() : self_(controlled), cheap_(self_ != nullptr && control.handlers_defer && !self_->cancelled_anywhere) {
+    if (cheap_) {
+      ++self_->busy;
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    } else {
+      uint64_t all = ~UINT64_C(0);
+      system_call(SYS_rt_sigprocmask, 0, reinterpret_cast<long>(&all), reinterpret_cast<long>(&mask_), 8);
+    }
   }
-  ~SignalsBlocked() { system_call(SYS_rt_sigprocmask, 2, reinterpret_cast<long>(&mask_), 0, 8); }
+  ~SignalsBlocked() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (!cheap_) {
+      restore(mask_);
+    } else if (--self_->busy == 0 && __builtin_expect(self_->deferred, 0)) {
+      self_->deferred = false;
+      restore(self_->deferred_mask);
+    }
+  }
   SignalsBlocked(const SignalsBlocked&) = delete;
   SignalsBlocked& operator=(const SignalsBlocked&) = delete;
 
  private:
+  static void restore(uint64_t mask) { system_call(SYS_rt_sigprocmask, 2, reinterpret_cast<long>(&mask), 0, 8); }
+
+  ControlThread* self_;
+  bool cheap_;
   uint64_t mask_ = 0;
+};
+
+// Takes the lock; gives it back and wakes whoever got the turn meanwhile, who would otherwise wake up to a lock that is held.
+void enter_scheduler();
+void leave_scheduler();
+
+class ControlLock {
+ public:
+  ControlLock() { enter_scheduler(); }
+  ~ControlLock() { leave_scheduler(); }
+
+ private:
+  SignalsBlocked blocked_;
 };
 
 // --- control.cpp: start, what the hooks call

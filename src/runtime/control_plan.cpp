@@ -133,7 +133,7 @@ void reach_milestone(ControlThread* self) {
   if (!control.planning) return;
   if (milestones[number].has_value) self->check = number;
   self->keeps_turn = true;
-  SignalSafeLock lock(control.lock);
+  ControlLock lock;
   self->milestone = next_of_thread[number];
   ++control.plan_next;
   release_next();
@@ -176,7 +176,7 @@ void plan_check_value(ControlThread* self) {
   const cleave_control_milestone& milestone = milestones[self->check];
   self->check = CLEAVE_NO_PLACE;
   if (self->value_words != 1 || self->value == milestone.value) return;
-  SignalSafeLock lock(control.lock);
+  ControlLock lock;
   control.file->plan_value = self->value;
   if (control.plan_next > 0) control.file->plan_reached = control.plan_next - 1;
   control.planning = true;  // even if this was the last one

@@ -22,7 +22,7 @@ pid_t show(ControlThread* self, pid_t real) {
   pid_t shown = real;
   pin(self, CLEAVE_PINNED_THREAD_ID, &shown, sizeof shown);
   if (shown == real) return shown;
-  SignalSafeLock lock(control.lock);
+  ControlLock lock;
   pairs[pair_count++ % kPairs] = {shown, real};
   return shown;
 }

@@ -32,11 +32,11 @@ void replay_point(ControlThread* self, Point what, uint8_t fingerprint, const cl
       // Then it slept in a call for so long that it lost the turn; now it came through. Same point, next run.
       --self->run_points;
       SignalsBlocked blocked;
-      control.lock.lock();
+      enter_scheduler();
       log_run(self, CLEAVE_RUN_TAKEN);
       ControlThread* next = replay_next();
       give_turn(next);
-      control.lock.unlock();
+      leave_scheduler();
       await_turn(self);
       ++self->run_points;
       return replay_point(self, what, fingerprint, segment);

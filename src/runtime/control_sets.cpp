@@ -139,7 +139,7 @@ bool all_ready_spin() {
 uint32_t wake(const volatile void* object, uint32_t most) {
   ++control.progress;
   if (bucket_of(object).first == nullptr) return 0;
-  SignalSafeLock lock(control.lock);
+  ControlLock lock;
   uint32_t count = 0;
   for (ControlThread* thread = bucket_of(object).first; thread != nullptr && count < most;) {
     ControlThread* next = thread->bucket_next;
@@ -167,7 +167,7 @@ ControlThread* waiter_at(const volatile void* object, Point in, uint32_t number)
 
 void wake_waiter(ControlThread* thread) {
   ++control.progress;
-  SignalSafeLock lock(control.lock);
+  ControlLock lock;
   wake_one(thread);
 }
 

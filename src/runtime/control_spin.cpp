@@ -49,11 +49,11 @@ bool watch_loop(ControlThread* self, const void* place, uint64_t step) {
     control.file->spinning = 1;
     if (rounds > (control.ready_count > 1 ? kRoundsOfMany : kRoundsOfOne)) {
       SignalsBlocked blocked;
-      control.lock.lock();
+      enter_scheduler();
       if (control.held == 0) end_process(CLEAVE_END_LIVELOCK);
       stop_plan(CLEAVE_PLAN_SPINNING, nullptr);
       control.spin_yields = 0;
-      control.lock.unlock();
+      leave_scheduler();
     }
   }
   return true;

@@ -95,7 +95,7 @@ int create(pthread_t* handle, const pthread_attr_t* attributes, void* (*start)(v
   pthread_t made{};
   int result = original.pthread_create(&made, attributes, start_controlled, child);
   if (result == 0) wait_briefly([=] { return child->arrived.load(); });
-  SignalSafeLock lock(control.lock);
+  ControlLock lock;
   if (result != 0) {  // it has its place in the tree, and has ended
     leave_ready(child);
     child->standing = Standing::Ended;
@@ -166,7 +166,7 @@ int cancel(pthread_t thread) {
   ControlThread* target = self != nullptr ? thread_of(thread) : nullptr;
   if (result != 0 || target == nullptr) return result;
   ensure_turn(self);
-  SignalSafeLock lock(control.lock);
+  ControlLock lock;
   target->cancelled = true;
   bool cancellable = target->waits_in == CLEAVE_POINT_wait || target->waits_in == CLEAVE_POINT_down ||
                      target->waits_in == CLEAVE_POINT_join || target->waits_in == CLEAVE_POINT_sleep;
@@ -181,7 +181,7 @@ int cancel(pthread_t thread) {
 
 ControlThread* new_control_thread(ControlThread* parent) {
   if (control.thread_count == kControlThreads) return nullptr;
-  SignalSafeLock lock(control.lock);
+  ControlLock lock;
   ControlThread* thread = make_slot();
   thread->index = control.thread_count;
   thread->parent = parent != nullptr ? parent->index : 0;

@@ -28,18 +28,27 @@ void record_turn(ControlThread* self) {
 }
 
 void wake_up(ControlThread* thread) {
-  thread->futex.store(1, std::memory_order_seq_cst);
+  if (thread->futex.exchange(kWoken, std::memory_order_seq_cst) != kAsleep) return;
   system_call(SYS_futex, reinterpret_cast<long>(&thread->futex), FUTEX_WAKE_PRIVATE, 1);
 }
 
 }  // namespace
+
+void enter_scheduler() { control.lock.lock(); }
+
+void leave_scheduler() {
+  ControlThread* thread = control.wakes;
+  control.wakes = nullptr;
+  control.lock.unlock();
+  if (thread != nullptr) wake_up(thread);
+}
 
 void give_turn(ControlThread* next) {
   end_idle();
   next->turn = ++control.turns;
   control.file->holder = next->index;
   control.holder.store(next, std::memory_order_seq_cst);
-  if (next != controlled) wake_up(next);
+  if (next != controlled) control.wakes = next;
 }
 
 namespace {
@@ -94,7 +103,7 @@ void pass_turn(ControlThread* self, uint32_t how, bool yields) {
   control.holder.store(nullptr, std::memory_order_seq_cst);
   begin_idle();
   // Whoever is due next waits for its time from now on, and not until the next look.
-  if (ControlThread* due = earliest(); due != nullptr && due != self) wake_up(due);
+  if (ControlThread* due = earliest(); due != nullptr && due != self) control.wakes = due;
 }
 
 // State letter of a thread of ours: S sleeps.
@@ -124,30 +133,30 @@ void look_after_holder(uint64_t* seen_points) {
   if (control.replaying && !replay_takes_turn(holder)) return;
   int tid = holder->tid.load();
   if (tid == 0 || state_of(tid) != 'S') return;
-  control.lock.lock();
+  enter_scheduler();
   bool asleep = control.holder.load() == holder && holder->standing == Standing::Ready &&
-                control.points.load(std::memory_order_relaxed) == points && holder->futex.load() == 0;
+                control.points.load(std::memory_order_relaxed) == points && holder->futex.load() == kAwake;
   if (asleep) {
     leave_ready(holder);
     holder->standing = Standing::Outside;
     ++control.outside;
     pass_turn(holder, CLEAVE_RUN_TAKEN, false);
   }
-  control.lock.unlock();
+  leave_scheduler();
 }
 
 // Everybody else is outside: time goes by as it really does. This thread's may be over, and so may the patience with those
 // that the plan waits for while it holds this one.
 void look_while_idle(ControlThread* self) {
   if (control.replaying || control.holder.load() != nullptr) return;
-  control.lock.lock();
+  enter_scheduler();
   if (control.holder.load() == nullptr) {
     if (self->standing == Standing::Waiting && virtual_now() >= self->deadline) force_ready(self);
     if (self->standing == Standing::Held && idle_nanoseconds() > kPatience) stop_plan(CLEAVE_PLAN_STUCK, nullptr);
     if (control.ready_count != 0)
       if (ControlThread* next = pick(nullptr, false)) give_turn(next);
   }
-  control.lock.unlock();
+  leave_scheduler();
 }
 
 // How long the thread sleeps before it looks up.
@@ -159,16 +168,28 @@ uint64_t longest_sleep(const ControlThread* self) {
   return left < look ? left : look;
 }
 
+// The turn is often back within less time than it takes to fall asleep and be woken.
+bool comes_soon(const ControlThread* self) {
+  for (uint32_t left = control.spins; left != 0; --left) {
+    if (self->futex.load(std::memory_order_relaxed) == kWoken) return true;
+    __builtin_ia32_pause();
+  }
+  return false;
+}
+
 }  // namespace
 
 void await_turn(ControlThread* self) {
   uint64_t seen_points = UINT64_MAX;
   for (;;) {
-    self->futex.store(0, std::memory_order_seq_cst);
+    self->futex.store(kAwake, std::memory_order_seq_cst);
     if (control.holder.load(std::memory_order_seq_cst) == self) break;
+    if (comes_soon(self)) continue;
+    uint32_t awake = kAwake;
+    if (!self->futex.compare_exchange_strong(awake, kAsleep)) continue;
     uint64_t wait = longest_sleep(self);
     timespec limit{static_cast<time_t>(wait / 1000000000), static_cast<long>(wait % 1000000000)};
-    long result = system_call(SYS_futex, reinterpret_cast<long>(&self->futex), FUTEX_WAIT_PRIVATE, 0,
+    long result = system_call(SYS_futex, reinterpret_cast<long>(&self->futex), FUTEX_WAIT_PRIVATE, kAsleep,
                               reinterpret_cast<long>(&limit));
     if (result != -ETIMEDOUT) continue;
     look_while_idle(self);
@@ -186,7 +207,7 @@ void control_main_begins() {
 void ensure_turn(ControlThread* self) {
   if (__builtin_expect(control.holder.load(std::memory_order_relaxed) == self, 1)) return;
   SignalsBlocked blocked;
-  control.lock.lock();
+  enter_scheduler();
   if (self->standing == Standing::Outside) {
     --control.outside;
     make_ready(self);
@@ -197,7 +218,7 @@ void ensure_turn(ControlThread* self) {
   } else if (self->standing == Standing::Waiting) {  // a signal handler on top of a wait
     force_ready(self);
   }
-  control.lock.unlock();
+  leave_scheduler();
   await_turn(self);
 }
 
@@ -235,9 +256,9 @@ void point(ControlThread* self, Point what, const cleave_segment* segment, bool 
     if (control.ready_count == 1 && control.timed_count == 0) return;
   }
   SignalsBlocked blocked;
-  control.lock.lock();
+  enter_scheduler();
   pass_turn(self, CLEAVE_RUN_PREEMPTED, yields);
-  control.lock.unlock();
+  leave_scheduler();
   await_turn(self);
   if (control.watching) plan_point(self, segment);
 }
@@ -246,7 +267,7 @@ void block(ControlThread* self, Point in, const volatile void* object, uint64_t 
            const volatile void* mutex) {
   SignalsBlocked blocked;
   if (control.replaying) replay_gives_away(self, in);
-  control.lock.lock();
+  enter_scheduler();
   self->waits_in = in;
   self->object = object;
   self->mutex = mutex;
@@ -257,7 +278,7 @@ void block(ControlThread* self, Point in, const volatile void* object, uint64_t 
   enter_timed(self);
   enter_bucket(self);
   pass_turn(self, CLEAVE_RUN_GAVE_AWAY, false);
-  control.lock.unlock();
+  leave_scheduler();
   await_turn(self);
   self->deadline = UINT64_MAX;
   self->waits_in = CLEAVE_POINT_none;
@@ -265,37 +286,37 @@ void block(ControlThread* self, Point in, const volatile void* object, uint64_t 
 
 void hold(ControlThread* self) {
   SignalsBlocked blocked;
-  control.lock.lock();
+  enter_scheduler();
   self->standing = Standing::Held;
   ++control.held;
   leave_ready(self);
   pass_turn(self, CLEAVE_RUN_PREEMPTED, false);
-  control.lock.unlock();
+  leave_scheduler();
   await_turn(self);
 }
 
 void go_outside(ControlThread* self) {
   SignalsBlocked blocked;
   if (control.replaying) replay_gives_away(self, CLEAVE_POINT_call_out);
-  control.lock.lock();
+  enter_scheduler();
   self->standing = Standing::Outside;
   self->waits_in = CLEAVE_POINT_call_out;
   ++control.outside;
   leave_ready(self);
   pass_turn(self, CLEAVE_RUN_GAVE_AWAY, false);
-  control.lock.unlock();
+  leave_scheduler();
 }
 
 void come_back(ControlThread* self) {
   SignalsBlocked blocked;
-  control.lock.lock();
+  enter_scheduler();
   if (self->standing == Standing::Outside) --control.outside;
   make_ready(self);
   if (control.holder.load() == nullptr) {
     ControlThread* next = pick(nullptr, false);
     if (next != nullptr) give_turn(next);
   }
-  control.lock.unlock();
+  leave_scheduler();
   await_turn(self);
   self->waits_in = CLEAVE_POINT_none;
 }
@@ -303,14 +324,14 @@ void come_back(ControlThread* self) {
 void end_turn(ControlThread* self) {
   SignalsBlocked blocked;
   if (control.replaying) replay_gives_away(self, CLEAVE_POINT_exit);
-  control.lock.lock();
+  enter_scheduler();
   self->standing = Standing::Ended;
   ++control.ended;
   if (self->index != 0) control.leaving = self->tid.load();
   leave_ready(self);
   if (control.planning) plan_ended(self);
   pass_turn(self, CLEAVE_RUN_GAVE_AWAY, false);
-  control.lock.unlock();
+  leave_scheduler();
 }
 
 }  // namespace cleave::runtime

@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <ucontext.h>
 
+#include "runtime/control.h"
 #include "runtime/file.h"
 #include "runtime/real.h"
 #include "runtime/state.h"
@@ -49,8 +51,29 @@ void record_fault(Thread* thread, int signal, const siginfo_t* information) {
   __cleave_thread.branches = CLEAVE_BRANCHES_NONE;
 }
 
-void fatal_signal(int signal, siginfo_t* information, void*) {
+// Of the instruction that was interrupted, which cannot go on.
+bool is_fault(int signal, const siginfo_t* information) {
+  constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
+  for (int fault : kFaults)
+    if (fault == signal) return information->si_code > 0;
+  return false;
+}
+
+// The scheduler is at work on this thread (SignalsBlocked): all signals wait until it is done, this one too.
+bool defer(int signal, siginfo_t* information, void* context) {
+  ControlThread* self = controlled;
+  if (self == nullptr || self->busy == 0 || is_fault(signal, information)) return false;
+  auto* mask = reinterpret_cast<uint64_t*>(&static_cast<ucontext_t*>(context)->uc_sigmask);
+  if (!self->deferred) self->deferred_mask = *mask;
+  self->deferred = true;
+  *mask = ~UINT64_C(0);
+  system_call(SYS_rt_tgsigqueueinfo, current_pid(), current_tid(), signal, reinterpret_cast<long>(information));
+  return true;
+}
+
+void fatal_signal(int signal, siginfo_t* information, void* context) {
   int tid = current_tid();
+  if (defer(signal, information, context)) return;
   if (signal == SIGXFSZ && current_thread != nullptr && current_thread->stream->claimed.load() == Claim::Owner)
     return;  // our own write met the limit on file sizes: it says so itself, and the program is not to die of it
   int nobody = 0;
@@ -104,11 +127,19 @@ void call_program(const struct sigaction& action, int signal, siginfo_t* informa
   else if (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN) action.sa_handler(signal);
 }
 
+// What the system does for SA_RESETHAND.
+void reset_action(int signal) {
+  memset(&actions[signal], 0, sizeof actions[signal]);
+  if (is_fatal(signal)) install_fatal(signal);
+  else set_default(signal);
+}
+
 // Runs in place of the program's handler. What it interrupted may be in the middle of a record: the handler gets a
 // stream of its own, and the interrupted one goes on where it was.
 void program_handler(int signal, siginfo_t* information, void* context) {
+  if (defer(signal, information, context)) return;
   struct sigaction action = actions[signal];
-  if (action.sa_flags & SA_RESETHAND) memset(&actions[signal], 0, sizeof actions[signal]);
+  if (action.sa_flags & SA_RESETHAND) reset_action(signal);
   Thread* thread = current_thread;
   if (!recording() || thread == nullptr || thread->handler_depth == kHandlerDepth) {
     Quiet quiet;
@@ -135,6 +166,7 @@ struct sigaction translate(int signal, const struct sigaction& wanted) {
   }
   action.sa_sigaction = program_handler;
   action.sa_flags |= SA_SIGINFO;
+  action.sa_flags &= ~static_cast<int>(SA_RESETHAND);  // program_handler does it, when the handler has really been called
   return action;
 }
 

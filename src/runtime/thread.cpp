@@ -115,3 +115,7 @@ INTERPOSE int pthread_clockjoin_np(pthread_t thread, void** value, clockid_t clo
 }
 INTERPOSE int pthread_detach(pthread_t thread) { return detach_thread(thread); }
 INTERPOSE int pthread_cancel(pthread_t thread) { return cancel_thread(thread); }
+INTERPOSE int pthread_setcanceltype(int type, int* previous) {
+  if (type == PTHREAD_CANCEL_ASYNCHRONOUS && controlled != nullptr) controlled->cancelled_anywhere = true;
+  return REAL(pthread_setcanceltype)(type, previous);
+}
