@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/control_outside.h"
+#include "runtime/control_point.h"
 #include "runtime/message.h"
 #include "runtime/state.h"
 
@@ -19,21 +20,6 @@ namespace {
 
 // About two microseconds: what it takes to fall asleep and be woken.
 constexpr uint32_t kSpins = 100;
-
-// What stands for every address: they differ from run to run, what they lead to does not.
-constexpr uint64_t kSomeAddress = 1;
-
-uint64_t without_address(uint64_t word) {
-  return word >= UINT64_C(0x550000000000) && word < UINT64_C(0x800000000000) ? kSomeAddress : word;
-}
-
-void add_word(ControlThread* self, uint64_t word) {
-  self->raw_step = self->raw_step * 3 + word;
-  word = without_address(word);
-  self->step = mix(self->step, word);
-  if (word == kSomeAddress) return;
-  self->value = self->value_words++ == 0 ? word : mix(self->value, word);
-}
 
 template <typename Entry>
 Entry* map_array(uint64_t count) {
@@ -90,15 +76,6 @@ void control_module(const cleave_module* module) {
   if (watches_milestones()) plan_module(module);
 }
 
-void absorb(ControlThread* self) {
-  if (self->record == nullptr) return;
-  const uint64_t* record = self->record;
-  self->step = mix(self->step, record[0] >> CLEAVE_HEADER_ADDRESS_BITS);  // which way the branches went
-  for (uint32_t i = 1; i <= self->segment->words; ++i) add_word(self, record[i]);
-  self->record = nullptr;
-  if (self->check != CLEAVE_NO_PLACE) plan_check_value(self);
-}
-
 void control_segment(const cleave_segment* segment) {
   if (control.noise) return make_noise(CLEAVE_POINT_access);
   ControlThread* self = controlled_self();
@@ -109,13 +86,6 @@ void control_segment(const cleave_segment* segment) {
   if (watches_milestones()) plan_pass(self, segment);
   self->step = mix(self->step, reinterpret_cast<uintptr_t>(segment) & 0xfff);
   self->place = segment;
-}
-
-void control_recorded(const uint64_t* record, const cleave_segment* segment) {
-  ControlThread* self = controlled_self();
-  if (self == nullptr) return;
-  self->record = record;
-  self->segment = segment;
 }
 
 void control_settle() {

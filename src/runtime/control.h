@@ -213,7 +213,6 @@ class ControlLock {
 void start_control();  // from initialise(); nothing unless CLEAVE_CONTROL is set
 void control_module(const cleave_module* module);
 void control_segment(const cleave_segment* segment);  // from __cleave_reserve, before room is made
-void control_recorded(const uint64_t* record, const cleave_segment* segment);  // where the record will stand
 void control_settle();                                // before the buffer is given away
 void control_range(const cleave_segment* segment);
 void control_atomic_begin(const cleave_segment* segment);
@@ -222,7 +221,6 @@ void control_thread_begins();                         // the thread has its numb
 void control_main_begins();                           // the main thread has it from the start
 void control_point(Point what);                       // before a synchronization operation takes its ticket
 void stop_control_in_child();
-void absorb(ControlThread* self);
 
 // For interposers whose operation takes effect, or its ticket, before anything here is called.
 inline void scheduling_point(Point what) {
@@ -248,7 +246,6 @@ Entry* append(cleave_control_area& area) {
 bool attach_control_file(const char* path);
 void log_thread(ControlThread* thread);
 void log_run(ControlThread* thread, uint32_t how);
-void log_step(ControlThread* thread, Point point, uint8_t fingerprint, const cleave_segment* segment);
 void fill_step(cleave_control_step* step, ControlThread* thread, Point point, const cleave_segment* segment);
 void log_module(const cleave_module* module);
 void locate(const cleave_segment* segment, uint32_t* module, uint32_t* index);
@@ -260,7 +257,10 @@ uint32_t pin_choice(ControlThread* thread, uint32_t choice);
 // --- control_turn.cpp
 void point(ControlThread* self, Point what, const cleave_segment* segment = nullptr, bool yields = false);
 // A thread that does not have the turn (a signal handler's, one it was taken from) waits for it.
-void ensure_turn(ControlThread* self);
+void take_turn(ControlThread* self);
+inline void ensure_turn(ControlThread* self) {
+  if (__builtin_expect(control.holder.load(std::memory_order_relaxed) != self, 0)) take_turn(self);
+}
 // The holder cannot go on until woken, timed out, or asked to look again. Returns with the turn.
 void block(ControlThread* self, Point in, const volatile void* object, uint64_t deadline = UINT64_MAX,
            const volatile void* mutex = nullptr);
@@ -301,8 +301,11 @@ void make_noise(Point point);
 ControlThread* next_in_turn(ControlThread* after);  // ready, not spinning if there is one
 
 // --- control_spin.cpp
-// True when the thread has come around a loop in which nothing changes: it had rather yield.
-bool watch_loop(ControlThread* self, const void* place, uint64_t step);
+// The thread is at its anchor again. True when nothing changed on the way: it had rather yield.
+bool watch_loop(ControlThread* self);
+// The anchor did not come back: a new one.
+void drop_anchor(ControlThread* self, const void* place);
+inline constexpr uint32_t kLongestLoop = 64;  // points
 
 // --- control_plan.cpp
 void start_plan();

@@ -100,13 +100,6 @@ void fill_step(cleave_control_step* step, ControlThread* thread, Point point, co
   locate(segment != nullptr ? segment : thread->place, &step->module, &step->segment);
 }
 
-void log_step(ControlThread* thread, Point point, uint8_t fingerprint, const cleave_segment* segment) {
-  cleave_control_area& area = control.file->fingerprints;
-  if (area.used < area.capacity) entries<uint8_t>(area)[area.used++] = fingerprint;
-  else control.file->end = CLEAVE_END_FULL;
-  if (auto* step = append<cleave_control_step>(control.file->steps)) fill_step(step, thread, point, segment);
-}
-
 void log_module(const cleave_module* module) {
   uint32_t index = module_count.load(std::memory_order_relaxed);
   if (index >= kModules) return;

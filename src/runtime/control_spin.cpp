@@ -9,7 +9,6 @@
 namespace cleave::runtime {
 namespace {
 
-constexpr uint32_t kLongestLoop = 64;   // points
 constexpr uint32_t kRepeats = 8;        // before the thread counts as waiting
 // Rounds in which everybody who can run waits in a loop, before that is called a livelock. With one thread it could be
 // a long computation, so much more is asked for.
@@ -18,18 +17,15 @@ constexpr uint64_t kRoundsOfOne = UINT64_C(1) << 26;
 
 }  // namespace
 
-bool watch_loop(ControlThread* self, const void* place, uint64_t step) {
-  self->loop_hash = mix(self->loop_hash, step);
-  if (place != self->anchor) {
-    if (++self->loop_length > kLongestLoop) {
-      self->anchor = place;
-      self->loop_length = self->repeats = 0;
-      self->loop_hash = 0;
-      self->spinning = false;
-      control.spin_yields = 0;
-    }
-    return false;
-  }
+void drop_anchor(ControlThread* self, const void* place) {
+  self->anchor = place;
+  self->loop_length = self->repeats = 0;
+  self->loop_hash = 0;
+  self->spinning = false;
+  control.spin_yields = 0;
+}
+
+bool watch_loop(ControlThread* self) {
   bool same = self->loop_hash == self->last_loop_hash;
   self->last_loop_hash = self->loop_hash;
   self->loop_hash = 0;

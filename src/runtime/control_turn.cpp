@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/control.h"
+#include "runtime/control_point.h"
 #include "runtime/state.h"
 #include "runtime/system.h"
 
@@ -204,8 +205,7 @@ void control_main_begins() {
   if (state.mode.load() == Mode::Recording) record(kRecord_turn, 0, stamp_now());
 }
 
-void ensure_turn(ControlThread* self) {
-  if (__builtin_expect(control.holder.load(std::memory_order_relaxed) == self, 1)) return;
+void take_turn(ControlThread* self) {
   SignalsBlocked blocked;
   enter_scheduler();
   if (self->standing == Standing::Outside) {
@@ -245,7 +245,7 @@ void point(ControlThread* self, Point what, const cleave_segment* segment, bool 
   } else {
     if (control.planning) plan_point(self, segment);
     const void* where = segment != nullptr ? static_cast<const void*>(segment) : self->place;
-    if (watch_loop(self, where, mix(step, self->raw_step))) yields = true;
+    if (comes_around(self, where, mix(step, self->raw_step))) yields = true;
     self->raw_step = 0;
     if (self->keeps_turn) {
       self->keeps_turn = false;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "runtime/control.h"
+#include "runtime/control_point.h"
 #include "runtime/message.h"
 #include "runtime/state.h"
 
@@ -82,6 +83,20 @@ void flush_if_old() {
 
 void flush_now() { flush_if_older_than(0); }
 
+namespace {
+
+// Under control the limit is always 0, so that every segment comes here.
+uint64_t* reserve_in_turn(Thread* thread, size_t words, const cleave_segment* segment) {
+  control_segment(segment);
+  uint64_t* place = make_room(thread, words);
+  if (place == nullptr) return go_nowhere(false);
+  __cleave_thread.limit = nullptr;
+  control_recorded(place, segment);
+  return place;
+}
+
+}  // namespace
+
 }  // namespace cleave::runtime
 
 using namespace cleave::runtime;
@@ -89,13 +104,13 @@ using namespace cleave::runtime;
 extern "C" uint64_t* __cleave_reserve(uint64_t words, const cleave_segment* segment) {
   Thread* thread = own_thread();
   if (thread == nullptr) return go_nowhere(true);
+  if (state.one_at_a_time) return reserve_in_turn(thread, words, segment);
   if (__builtin_expect(state.controlled, 0)) control_segment(segment);
-  bool stamped = !state.one_at_a_time && state.mode.load(std::memory_order_relaxed) == Mode::Recording;
+  bool stamped = state.mode.load(std::memory_order_relaxed) == Mode::Recording;
   uint64_t* place = make_room(thread, words + 2);
   if (place == nullptr) return go_nowhere(false);
   if (stamped) record(kRecord_stamp, stamp_now());
   set_limit(*thread->stream, words);
-  if (__builtin_expect(state.controlled, 0)) control_recorded(__cleave_thread.cursor, segment);
   return __cleave_thread.cursor;
 }
 

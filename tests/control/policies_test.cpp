@@ -72,6 +72,13 @@ TEST(Replay, IsTheSameRun) {
   }
 }
 
+TEST(Signals, WaitUntilTheirThreadHasTheTurn) {
+  for (Policy policy : {Policy::Serial, Policy::Random, Policy::Pct, Policy::Noise, Policy::Free}) {
+    RunOutcome outcome = must_run(request("alarms", policy, 5));
+    EXPECT_EQ(outcome.exit_status, 0) << word_of(policy) << ": " << outcome.sentence() << "\n" << outcome.text;
+  }
+}
+
 TEST(Replay, SurvivesAddressRandomization) {
   RunRequest first = request("everything", Policy::Random, 3);
   RunOutcome recorded = must_run(first);
