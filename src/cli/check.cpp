@@ -25,6 +25,7 @@ struct CheckVerbOptions {
   bool no_split = false;
   std::string schedule = "free";
   LiveOptions live;
+  uint64_t lag = 256;
 };
 
 Result<conflict::CheckOptions> check_options(const CheckVerbOptions& options) {
@@ -60,6 +61,9 @@ Findings findings_of(const conflict::CheckReport& report, const CheckVerbOptions
     stage.counts[fmt::format("cycles_of_{}", size)] = count;
   findings.stages.push_back(std::move(stage));
   findings.findings = report.findings;
+  findings.facts["looked at"] = fmt::format(
+      "{} events in {} units of work, nested {} deep; at most {} units live at once, {} conflicts between them; {:.2f} s",
+      report.events, report.units, report.deepest, report.most_live, report.edges, seconds);
   findings.facts["cycles by size"] = sizes_text(report.cycles_by_size);
   findings.facts["units from"] = report.unit_sources;
   findings.facts["sets"] = options.sets == "one" ? "one: plain conflict serializability" : "atomic sets";
@@ -156,6 +160,7 @@ int run_on_program(const CheckVerbOptions& options, conflict::CheckOptions check
     return usage_error(Error{"--schedule", fmt::format("there is no schedule '{}'", options.schedule)});
   }
   live.stop = live.stop || live.gdb;
+  live.allowed_lag = options.lag << 20;
   if (!options.common.quiet) {
     check.on_finding = [](const Finding& finding) {
       fmt::print(stderr, "cleave: found {}\n", report::headline(finding));
@@ -202,6 +207,9 @@ void add_check_verb(CLI::App& app, Context& context) {
       ->capture_default_str();
   verb->add_option("--seed", options->live.seed, "of the schedule")->check(not_negative())->capture_default_str();
   verb->add_option("-o,--output", options->live.trace, "keep the program's trace here");
+  verb->add_option("--lag", options->lag, "hold the program when the checker is so many MB of trace behind it")
+      ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
   verb->add_flag("--stop", options->live.stop, "end the program at the first finding");
   verb->add_flag("--gdb", options->live.gdb, "stop the program at the first finding and attach gdb to it");
   verb->footer(

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <thread>
 
 #include "exec/launch.h"
@@ -34,12 +35,21 @@ class LiveTrace {
     int descriptor = mkstemp(path_.data());
     if (descriptor >= 0) close(descriptor);
   }
-  ~LiveTrace() {
-    if (!kept_) unlink(path_.c_str());
-  }
+  ~LiveTrace() { remove(); }
   LiveTrace(const LiveTrace&) = delete;
   LiveTrace& operator=(const LiveTrace&) = delete;
 
+  // Also those of processes that the program made by fork, which have its name and their number.
+  void remove() const {
+    if (kept_) return;
+    unlink(path_.c_str());
+    std::filesystem::path own(path_);
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(own.parent_path(), ignored)) {
+      if (entry.path().filename().string().starts_with(own.filename().string() + "."))
+        std::filesystem::remove(entry.path(), ignored);
+    }
+  }
   const std::string& path() const { return path_; }
   uint64_t size() const {
     struct stat facts{};
@@ -98,13 +108,16 @@ class Runner {
 class BackPressure {
  public:
   BackPressure(const LiveTrace& trace, uint64_t allowed) : trace_(trace), allowed_(allowed) {}
+  // Whatever happens to us, the program is not left standing.
+  ~BackPressure() { let_go(); }
+  BackPressure(const BackPressure&) = delete;
+  BackPressure& operator=(const BackPressure&) = delete;
 
   void watch(pid_t process) { process_ = process; }
   // We have read everything that was there.
   void caught_up() {
     read_ = trace_.size();
-    if (holding_) kill(process_, SIGCONT);
-    holding_ = false;
+    let_go();
   }
   void look() {
     if (holding_ || process_ <= 0 || trace_.size() - read_ <= allowed_) return;
@@ -114,10 +127,42 @@ class BackPressure {
   uint64_t times_held() const { return held_; }
 
  private:
+  void let_go() {
+    if (holding_) kill(process_, SIGCONT);
+    holding_ = false;
+  }
+
   const LiveTrace& trace_;
   uint64_t allowed_, read_ = 0, held_ = 0;
   pid_t process_ = 0;
   bool holding_ = false;
+};
+
+// Who asks us to end asks the program to end; we then say what there was.
+class PassedOn {
+ public:
+  explicit PassedOn(pid_t process) {
+    target() = process;
+    struct sigaction pass {};
+    pass.sa_handler = [](int signal) {
+      if (target() > 0) kill(target(), signal);
+    };
+    for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &pass, &saved_[i]);
+  }
+  ~PassedOn() {
+    for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &saved_[i], nullptr);
+    target() = 0;
+  }
+  PassedOn(const PassedOn&) = delete;
+  PassedOn& operator=(const PassedOn&) = delete;
+
+ private:
+  static constexpr int kSignals[] = {SIGTERM, SIGHUP};
+  static volatile pid_t& target() {
+    static volatile pid_t process = 0;
+    return process;
+  }
+  struct sigaction saved_[std::size(kSignals)];
 };
 
 // Attaches gdb on our terminal and waits until the person is done.
@@ -172,6 +217,7 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
   if (!source) return source.error();
   auto process = static_cast<pid_t>(source.value()->file().process_id());
   pressure.watch(process);
+  PassedOn passed_on(process);
 
   conflict::Checker checker(source.value()->tables(), options);
   for (uint64_t batches = 0;; ++batches) {

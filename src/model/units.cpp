@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/glob.h"
+#include "trace/unit_flags.h"
 
 namespace cleave {
 namespace {
@@ -102,6 +103,11 @@ void UnitRoles::learn(UnitNameId name) {
 
 UnitRole UnitRoles::decide(const UnitNameInfo& info) {
   UnitRole role;
+  if (info.flags & kUnitRound) {
+    role.round = true;
+    role.transparent = true;
+    return role;
+  }
   role.statics = sets_.home(info.type);
   role.file = sets_.home(info.file);
   if (any_matches(options_.not_atomic, info.name)) {
@@ -122,8 +128,9 @@ UnitRole UnitRoles::decide(const UnitNameInfo& info) {
     role.scope = Scope::Everything;
   } else if (options_.methods && info.source != UnitSource::Annotated) {
     role.heuristic = true;
-    role.transparent = info.flags & (UnitNameInfo::kGetter | UnitNameInfo::kSetter | UnitNameInfo::kExposes);
     bool accessor = info.flags & (UnitNameInfo::kGetter | UnitNameInfo::kSetter);
+    role.opaque_locks = accessor || (info.flags & kUnitSteps);
+    role.transparent = role.opaque_locks || (info.flags & UnitNameInfo::kExposes);
     bool declared = info.source == UnitSource::Method || info.source == UnitSource::StructFunction;
     role.scope = declared && !accessor ? Scope::Owners : Scope::Additional;
   }
@@ -139,7 +146,7 @@ void UnitTracker::feed(const Event& event, EventIndex position) {
     case EventKind::End: {
       Thread& state = thread(event.thread);
       size_t frame = state.frames.size();
-      while (frame > 0 && state.frames[frame - 1].open.unit.lock != kNone<SyncId>) --frame;
+      while (frame > 0 && state.frames[frame - 1].whole.open.unit.lock != kNone<SyncId>) --frame;
       if (frame > 0) pop(state, frame - 1, position);
       break;
     }
@@ -172,12 +179,13 @@ void UnitTracker::feed(const Event& event, EventIndex position) {
 void UnitTracker::begin(const Event& event, EventIndex position) {
   Frame frame;
   frame.role = roles_.of(event.unit());
-  frame.open.unit = {.name = event.unit(),
-                     .thread = event.thread,
-                     .object = event.self(),
-                     .site = event.site,
-                     .context = event.context,
-                     .begin = position};
+  if (frame.role.round) next_round(thread(event.thread), position);
+  frame.whole.open.unit = {.name = event.unit(),
+                           .thread = event.thread,
+                           .object = event.self(),
+                           .site = event.site,
+                           .context = event.context,
+                           .begin = position};
   ObjectId self = event.self();
   if (self != kNone<ObjectId>) {
     frame.owner = sets_.owner_of(self);
@@ -185,19 +193,23 @@ void UnitTracker::begin(const Event& event, EventIndex position) {
     if (frame.role.scope == Scope::Everything && tables_.object(self).address == 0)
       frame.role.scope = Scope::Owners;
   }
-  Thread& state = thread(event.thread);
-  state.frames.push_back(frame);
-  state.last_set = kNone<SetId>;
-  depth_ = std::max(depth_, state.frames.size());
+  // What a person said about a function holds whatever the heuristics have made of its callers.
+  if (frame.role.barred || frame.role.scope == Scope::Everything) end_additional(thread(event.thread), position);
+  push(event.thread, std::move(frame));
 }
 
 void UnitTracker::begin_section(const Event& event, SyncId lock, EventIndex position) {
   Frame frame;
   frame.role.scope = Scope::Everything;
-  frame.open.unit = {
+  frame.whole.open.unit = {
       .lock = lock, .thread = event.thread, .site = event.site, .context = event.context, .begin = position};
-  Thread& state = thread(event.thread);
-  state.frames.push_back(frame);
+  push(event.thread, std::move(frame));
+}
+
+void UnitTracker::push(ThreadId id, Frame frame) {
+  Thread& state = thread(id);
+  frame.round.open.unit = frame.whole.open.unit;
+  state.frames.push_back(std::move(frame));
   state.last_set = kNone<SetId>;
   depth_ = std::max(depth_, state.frames.size());
 }
@@ -205,12 +217,13 @@ void UnitTracker::begin_section(const Event& event, SyncId lock, EventIndex posi
 void UnitTracker::end_section(ThreadId id, SyncId lock, EventIndex position) {
   Thread& state = thread(id);
   for (size_t frame = state.frames.size(); frame > 0; --frame) {
-    if (state.frames[frame - 1].open.unit.lock == lock) return pop(state, frame - 1, position);
+    if (state.frames[frame - 1].whole.open.unit.lock == lock) return pop(state, frame - 1, position);
   }
 }
 
 void UnitTracker::pop(Thread& state, size_t frame, EventIndex position) {
-  finish(state.frames[frame], position);
+  finish(state.frames[frame].whole, position);
+  finish(state.frames[frame].round, position);
   state.frames.erase(state.frames.begin() + static_cast<ptrdiff_t>(frame));
   state.last_set = kNone<SetId>;
 }
@@ -218,74 +231,125 @@ void UnitTracker::pop(Thread& state, size_t frame, EventIndex position) {
 void UnitTracker::split(Thread& state, EventIndex position, bool only_heuristic) {
   for (Frame& frame : state.frames) {
     if (only_heuristic && !frame.role.heuristic) continue;
-    finish(frame, position);
-    frame.open.unit.begin = position;
+    finish(frame.whole, position);
+    finish(frame.round, position);
+    frame.left.clear();
   }
   state.last_set = kNone<SetId>;
 }
 
-void UnitTracker::finish(Frame& frame, EventIndex position) {
-  if (frame.open.id == kNone<UnitId>) return;
-  frame.open.unit.end = position;
-  ended_.push_back(frame.open);
-  frame.open.unit.end = kNone<EventIndex>;
-  frame.open.id = kNone<UnitId>;
-  frame.open.additional = false;
+void UnitTracker::next_round(Thread& state, EventIndex position) {
+  auto frame = std::find_if(state.frames.rbegin(), state.frames.rend(),
+                            [](const Frame& open) { return open.whole.open.unit.lock == kNone<SyncId>; });
+  if (frame == state.frames.rend()) return;
+  frame->in_rounds = true;
+  finish(frame->round, position);
+  while (!frame->whole.by_accessors.empty()) leave(*frame, frame->whole.by_accessors.back());
 }
 
-void UnitTracker::find_frame(Thread& state, SetId set, bool atomic) const {
-  const SetInfo& info = sets_.info(set);
-  atomic = atomic || info.atomic;  // the heuristics have nothing to say then
-  state.last_frame = kNoFrame;
-  state.last_additional = true;
-  // What a function is an additional unit for stays its own where a lock section within it would come first.
-  uint32_t claimed = kNoFrame;
-  for (uint32_t i = 0; i < state.frames.size(); ++i) {
-    const Frame& frame = state.frames[i];
-    const UnitRole& role = frame.role;
-    bool declared = role.scope == Scope::Everything;
-    if (!atomic && role.scope == Scope::Owners && info.owner != kNone<OwnerId>) {
-      declared = info.owner == frame.owner || info.owner == role.statics || info.owner == role.file;
-    }
-    bool again =
-        !atomic && std::find(frame.additional.begin(), frame.additional.end(), set) != frame.additional.end();
-    if (again && claimed == kNoFrame) claimed = i;
-    if (declared) {
-      bool section = frame.open.unit.lock != kNone<SyncId>;
-      state.last_additional = section && claimed != kNoFrame;
-      state.last_frame = state.last_additional ? claimed : i;
-      return;
-    }
-    if (role.barred) state.last_frame = kNoFrame;
-    if (role.heuristic && !role.transparent && !atomic) state.last_frame = i;  // the innermost so far
+void UnitTracker::end_additional(Thread& state, EventIndex position) {
+  for (Frame& frame : state.frames) {
+    while (!frame.whole.additional.empty()) leave(frame, frame.whole.additional.back());
+    finish(frame.round, position);
   }
 }
 
-const OpenUnit* UnitTracker::unit_of(const Event& access) {
+void UnitTracker::finish(Part& part, EventIndex position) {
+  part.additional.clear();
+  part.by_accessors.clear();
+  if (part.open.id != kNone<UnitId>) {
+    part.open.unit.end = position;
+    ended_.push_back(part.open);
+    part.open.unit.end = kNone<EventIndex>;
+    part.open.id = kNone<UnitId>;
+    part.open.additional = false;
+  }
+  part.open.unit.begin = position;
+}
+
+// Outermost first: the top-most unit that is declared on the set, or is an additional unit for it already, takes the
+// access. If there is none, the innermost function becomes an additional unit. One of the object's own methods comes
+// before an additional unit, which is over with it: who calls methods takes each for atomic.
+UnitTracker::Answer UnitTracker::find_frame(const Thread& state, SetId set, bool atomic) const {
+  const SetInfo& info = sets_.info(set);
+  atomic = atomic || info.atomic;  // the heuristics have nothing to say then
+  uint32_t innermost = kNoFrame, claimed = kNoFrame;
+  bool in_accessor = false;
+  for (uint32_t i = 0; i < state.frames.size(); ++i) {
+    const Frame& frame = state.frames[i];
+    const UnitRole& role = frame.role;
+    bool section = frame.whole.open.unit.lock != kNone<SyncId>;
+    bool own = info.owner != kNone<OwnerId> &&
+               (info.owner == frame.owner || info.owner == role.statics || info.owner == role.file);
+    bool declared = section ? !in_accessor && claimed == kNoFrame
+                            : role.scope == Scope::Everything || (!atomic && role.scope == Scope::Owners && own);
+    if (declared) return {.frame = i, .claimed = claimed};
+    if (atomic) continue;
+    if (claimed == kNoFrame && (frame.whole.has(set) || frame.round.has(set))) claimed = i;
+    if (role.barred) innermost = claimed = kNoFrame;
+    if (role.opaque_locks && (role.scope == Scope::Additional || !own)) in_accessor = true;
+    if (role.heuristic && !role.transparent) innermost = i;
+  }
+  Answer answer{.frame = claimed != kNoFrame ? claimed : innermost, .additional = true, .by_accessor = in_accessor};
+  if (answer.frame == kNoFrame) return answer;
+  const Frame& frame = state.frames[answer.frame];
+  answer.round = !frame.whole.has(set) &&
+                 ((in_accessor && frame.in_rounds) || frame.round.has(set) ||
+                  std::find(frame.left.begin(), frame.left.end(), set) != frame.left.end());
+  return answer;
+}
+
+// Notes that the frame of the answer is an additional unit for the set, or that another one is no more.
+void UnitTracker::claim(Thread& state, SetId set, EventIndex position) {
+  const Answer& answer = state.last;
+  if (answer.claimed != kNoFrame) {
+    Frame& frame = state.frames[answer.claimed];
+    if (frame.round.has(set)) finish(frame.round, position);
+    if (frame.whole.has(set)) leave(frame, set);
+  }
+  if (answer.frame == kNoFrame || !answer.additional) return;
+  Frame& frame = state.frames[answer.frame];
+  Part& part = answer.round ? frame.round : frame.whole;
+  bool fresh = !part.has(set);
+  if (fresh) part.additional.push_back(set);
+  if (!answer.by_accessor)
+    std::erase(part.by_accessors, set);
+  else if (fresh)
+    part.by_accessors.push_back(set);
+}
+
+void UnitTracker::leave(Frame& frame, SetId set) {
+  std::erase(frame.whole.additional, set);
+  std::erase(frame.whole.by_accessors, set);
+  frame.left.push_back(set);
+}
+
+const OpenUnit* UnitTracker::unit_of(const Event& access, EventIndex position) {
   Thread& state = thread(access.thread);
+  ended_.clear();
   if (state.frames.empty()) return nullptr;
   SetId set = sets_.set_of(access.variable());
   if (state.last_set != set || state.last_atomic != access.atomic()) {
     state.last_set = set;
     state.last_atomic = access.atomic();
-    find_frame(state, set, access.atomic());
-    if (state.last_frame != kNoFrame && state.last_additional) {
-      std::vector<SetId>& additional = state.frames[state.last_frame].additional;
-      if (std::find(additional.begin(), additional.end(), set) == additional.end()) additional.push_back(set);
-    }
+    state.last = find_frame(state, set, access.atomic());
+    claim(state, set, position);
   }
-  if (state.last_frame == kNoFrame) return nullptr;
-  Frame& frame = state.frames[state.last_frame];
-  if (frame.open.id == kNone<UnitId>) frame.open.id = UnitId{next_++};
-  frame.open.additional = state.last_additional;
-  return &frame.open;
+  if (state.last.frame == kNoFrame) return nullptr;
+  Frame& frame = state.frames[state.last.frame];
+  OpenUnit& open = (state.last.round ? frame.round : frame.whole).open;
+  if (open.id == kNone<UnitId>) open.id = UnitId{next_++};
+  open.additional = state.last.additional;
+  return &open;
 }
 
 std::vector<OpenUnit> UnitTracker::open() const {
   std::vector<OpenUnit> units;
   for (const Thread& state : threads_) {
     for (const Frame& frame : state.frames) {
-      if (frame.open.id != kNone<UnitId>) units.push_back(frame.open);
+      for (const Part* part : {&frame.whole, &frame.round}) {
+        if (part->open.id != kNone<UnitId>) units.push_back(part->open);
+      }
     }
   }
   return units;
@@ -302,7 +366,8 @@ UnitMap map_units(const Trace& trace, const UnitOptions& options, SetMap& sets) 
   for (size_t i = 0; i < trace.size(); ++i) {
     const Event& event = trace.events()[i];
     if (is_access(event.kind)) {
-      if (const OpenUnit* open = tracker.unit_of(event)) map.by_event[i] = open->id;
+      if (const OpenUnit* open = tracker.unit_of(event, EventIndex{i})) map.by_event[i] = open->id;
+      for (const OpenUnit& open : tracker.ended()) keep(open);
       continue;
     }
     tracker.feed(event, EventIndex{i});

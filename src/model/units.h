@@ -7,14 +7,16 @@
 //   class and
 //                                                              of the file the function stands in
 //   begin NAME self=OBJECT of a text trace                     the sets of OBJECT
-// With the source `methods`, a function that touches fields of another object, directly or through a plain
-// getter or setter, is an additional unit for that object, but only for accesses that no declared unit
-// covers: it does not propagate to its callers (the paper's unitfor). Getters and setters are never units;
-// their caller is.
+// With the source `methods`, a function that touches fields of another object, directly or through accessors, is an
+// additional unit for that object, from its first such access on that no declared unit covers. It does not propagate
+// to its callers (the paper's unitfor), and it is over where one of the object's own methods is called. Accessors are plain getters and setters and the steps of iterators: they are
+// never units for what they touch, nor are the lock sections in them; their caller is.
+// What a function uses through accessors in a loop, it uses anew in each round: there each round is a unit of its own.
 //
 // Lock sections need not nest: of two that overlap, the one that began first is the top-most until it ends.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -72,8 +74,10 @@ struct OpenUnit {
 struct UnitRole {
   enum class Scope : uint8_t { Nothing, Everything, Owners, Additional };
   Scope scope = Scope::Nothing;
-  bool transparent =
-      false;            // getter, setter, method of an iterator: its caller takes accesses of another object
+  // Its caller takes what it touches (of a method of an iterator or nested class: of other objects), and
+  // `opaque_locks`: the lock sections in it are no units for that either.
+  bool transparent = false, opaque_locks = false;
+  bool round = false;   // no unit: another round of a loop begins
   bool barred = false;  // said not to be atomic: it is no additional unit, and nothing around it is for it
   bool heuristic = false;  // ends where its thread forks or joins: such a function is not meant to be atomic
   bool known = false;
@@ -118,8 +122,8 @@ class UnitTracker {
   std::span<const OpenUnit> ended() const { return ended_; }
 
   // The unit of an access, or null when none covers it: then the access is a unit of its own. Valid until the
-  // next feed.
-  const OpenUnit* unit_of(const Event& access);
+  // next feed. Another unit of its thread may end before it: see ended().
+  const OpenUnit* unit_of(const Event& access, EventIndex position);
 
   // Units open in all threads that had an access, for the end of the trace.
   std::vector<OpenUnit> open() const;
@@ -127,17 +131,34 @@ class UnitTracker {
   size_t depth() const { return depth_; }
 
  private:
-  struct Frame {
+  // A unit, and the sets that it is an additional unit for.
+  struct Part {
     OpenUnit open;
+    std::vector<SetId> additional;
+    std::vector<SetId> by_accessors;  // those of them that no direct access has touched
+
+    bool has(SetId set) const { return std::find(additional.begin(), additional.end(), set) != additional.end(); }
+  };
+  struct Frame {
+    Part whole;
+    Part round;               // in a loop, for what is used through accessors; and for sets that the whole has left
+    std::vector<SetId> left;  // sets that the whole was an additional unit for: a loop or one of the object's methods came
+    bool in_rounds = false;
     UnitRole role;
     OwnerId owner = kNone<OwnerId>;
-    std::vector<SetId> additional;  // sets that it is an additional unit for
+  };
+  // Who takes the accesses to a set.
+  struct Answer {
+    uint32_t frame = UINT32_MAX;
+    bool additional = false;
+    bool round = false;
+    bool by_accessor = false;
+    uint32_t claimed = UINT32_MAX;  // a frame that was an additional unit for the set until now
   };
   struct Thread {
     std::vector<Frame> frames;
-    SetId last_set = kNone<SetId>;  // answer of the last unit_of, until frames change
-    uint32_t last_frame = 0;
-    bool last_additional = false;
+    SetId last_set = kNone<SetId>;  // `last` answers for it, until frames change
+    Answer last;
     bool last_atomic = false;
   };
 
@@ -145,10 +166,15 @@ class UnitTracker {
   void begin(const Event& event, EventIndex position);
   void begin_section(const Event& event, SyncId lock, EventIndex position);
   void end_section(ThreadId thread, SyncId lock, EventIndex position);
+  void push(ThreadId thread, Frame frame);
   void pop(Thread& thread, size_t frame, EventIndex position);
   void split(Thread& thread, EventIndex position, bool only_heuristic);
-  void finish(Frame& frame, EventIndex position);
-  void find_frame(Thread& thread, SetId set, bool atomic) const;
+  void next_round(Thread& thread, EventIndex position);
+  void end_additional(Thread& thread, EventIndex position);
+  void finish(Part& part, EventIndex position);
+  Answer find_frame(const Thread& thread, SetId set, bool atomic) const;
+  void claim(Thread& thread, SetId set, EventIndex position);
+  static void leave(Frame& frame, SetId set);
 
   UnitOptions options_;
   UnitRoles roles_;

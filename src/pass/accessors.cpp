@@ -1,6 +1,7 @@
 #include "pass/accessors.h"
 
 #include <llvm/ADT/StringSwitch.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
@@ -33,15 +34,50 @@ bool only_locks(const CallBase& call) {
       .Default(false);
 }
 
+// What a pointer is computed from, in unoptimised code.
+const Value* base_of(const Value* pointer) { return getUnderlyingObject(pointer, 0); }
+
+// The first parameter (`this`, or the struct of a C function), as unoptimised code reads it from its local variable.
+bool is_own_object(const Value* base) {
+  const auto* load = dyn_cast<LoadInst>(base);
+  const auto* local = load != nullptr ? dyn_cast<AllocaInst>(load->getPointerOperand()) : nullptr;
+  if (local == nullptr) return false;
+  for (const User* user : local->users()) {
+    const auto* store = dyn_cast<StoreInst>(user);
+    const auto* given = store != nullptr ? dyn_cast<Argument>(store->getValueOperand()) : nullptr;
+    if (given == nullptr || store->getPointerOperand() != local) continue;
+    return given->getArgNo() == (given->getParent()->getArg(0)->hasStructRetAttr() ? 1u : 0u);
+  }
+  return false;
+}
+
+// Reached through a pointer or reference that the object of this method holds.
+bool is_pointed_to(const Value* base) {
+  const auto* load = dyn_cast<LoadInst>(base);
+  return load != nullptr && is_own_object(base_of(load->getPointerOperand()));
+}
+
+// Accesses to memory that is not local to a call.
+struct Accesses {
+  unsigned reads = 0, writes = 0, own = 0, pointed_to = 0;
+
+  void add(const Value* pointer, bool write) {
+    if (is_local(pointer)) return;
+    ++(write ? writes : reads);
+    own += is_own_object(base_of(pointer));
+    pointed_to += is_pointed_to(base_of(pointer));
+  }
+};
+
 }  // namespace
 
 Accessor accessor_kind(const Function& function) {
-  unsigned reads = 0, writes = 0;
+  Accesses made;
   for (const Instruction& instruction : instructions(function)) {
     if (const auto* load = dyn_cast<LoadInst>(&instruction)) {
-      reads += !is_local(load->getPointerOperand());
+      made.add(load->getPointerOperand(), false);
     } else if (const auto* store = dyn_cast<StoreInst>(&instruction)) {
-      writes += !is_local(store->getPointerOperand());
+      made.add(store->getPointerOperand(), true);
     } else if (const auto* call = dyn_cast<CallBase>(&instruction)) {
       bool harmless = isa<IntrinsicInst>(call) && !isa<AnyMemIntrinsic>(call);
       if (!harmless && !only_locks(*call)) return Accessor::None;
@@ -49,8 +85,23 @@ Accessor accessor_kind(const Function& function) {
       return Accessor::None;
     }
   }
-  if (reads + writes != 1 || has_loop(function)) return Accessor::None;
-  return reads == 1 ? Accessor::Getter : Accessor::Setter;
+  if (has_loop(function)) return Accessor::None;
+  if (made.reads + made.writes == 1) return made.reads == 1 ? Accessor::Getter : Accessor::Setter;
+  bool steps = made.pointed_to == 1 && made.own + made.pointed_to == made.reads + made.writes;
+  return steps ? Accessor::Step : Accessor::None;
+}
+
+bool may_access(const CallBase& call) {
+  const auto* callee = dyn_cast<Function>(call.getCalledOperand()->stripPointerCasts());
+  if (callee == nullptr) return !call.isInlineAsm();
+  if (callee->isIntrinsic() || callee->getName().starts_with("__cleave")) return false;
+  const DISubprogram* debug = callee->getSubprogram();
+  if (debug != nullptr && is_system(debug->getFile())) return false;
+  if (!callee->isDeclaration()) return debug != nullptr && accessor_kind(*callee) != Accessor::None;
+  // Without debug information of its own, which declarations only have when optimising, the name must do.
+  StringRef name = callee->getName();
+  return debug != nullptr || (name.starts_with("_Z") && !name.starts_with("_ZNSt") && !name.starts_with("_ZNKSt") &&
+                              !name.starts_with("_ZSt") && !name.starts_with("_Zn") && !name.starts_with("_Zd"));
 }
 
 }  // namespace cleave

@@ -1,5 +1,6 @@
 #include "pass/marks.h"
 
+#include <llvm/IR/Constants.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 
@@ -28,6 +29,19 @@ void erase_marks(Function& function) {
   }
 }
 
+namespace {
+
+// A round of a loop is a mark that stands for itself.
+bool is_round(const CallBase& begin) {
+  const auto* number = dyn_cast<ConstantInt>(begin.getArgOperand(0));
+  const NamedMDNode* list = begin.getModule()->getNamedMetadata(kUnitList);
+  if (number == nullptr || list == nullptr || number->getZExtValue() >= list->getNumOperands()) return false;
+  const MDNode* unit = list->getOperand(static_cast<unsigned>(number->getZExtValue()));
+  return mdconst::extract<ConstantInt>(unit->getOperand(1))->getZExtValue() == kRoundSource;
+}
+
+}  // namespace
+
 bool erase_empty_units(Function& function) {
   SmallVector<CallInst*, 8> dead, open;  // open: begun in this block, and nothing since the last of them
   for (BasicBlock& block : function) {
@@ -35,6 +49,10 @@ bool erase_empty_units(Function& function) {
     for (Instruction& instruction : block) {
       auto* call = dyn_cast<CallInst>(&instruction);
       if (call != nullptr && is_unit_begin(*call)) {
+        if (is_round(*call)) {
+          open.clear();
+          continue;
+        }
         open.push_back(call);
       } else if (call != nullptr && is_unit_end(*call)) {
         if (open.empty() || open.back()->getArgOperand(0) != call->getArgOperand(0)) {

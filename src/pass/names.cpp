@@ -168,7 +168,9 @@ AccessName Names::by_tag(const Instruction& access) const {
 AccessName Names::of(const Instruction& access, const Value* pointer, bool write) const {
   if (const MDNode* node = access.getMetadata(metadata_kind(access, write)))
     return by_caller(access, from_metadata(*node));
-  if (const DILocation* location = access.getDebugLoc().get()) {
+  // A fill that the optimiser made out of several stores stands where one of them stood, and starts elsewhere.
+  const DILocation* location = isa<AnyMemSetInst>(access) ? nullptr : access.getDebugLoc().get();
+  if (location != nullptr) {
     auto known = by_position_.find({location->getScope(), location->getLine(), location->getColumn(), write});
     if (known != by_position_.end() && known->second != nullptr)
       return by_caller(access, from_metadata(*known->second));

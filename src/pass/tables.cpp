@@ -101,8 +101,10 @@ uint32_t TableBuilder::function(const DISubprogram* function) {
 }
 
 void TableBuilder::note_accessor(const DISubprogram* debug, Accessor accessor) {
-  uint32_t flag = accessor == Accessor::Getter ? FunctionEntry::kGetter : FunctionEntry::kSetter;
-  tables.functions[function(debug)].flags |= flag;
+  uint32_t& flags = tables.functions[function(debug)].flags;
+  if (accessor == Accessor::Getter) flags |= FunctionEntry::kGetter;
+  if (accessor == Accessor::Setter) flags |= FunctionEntry::kSetter;
+  if (accessor == Accessor::Step) flags |= FunctionEntry::kFriend;
 }
 
 uint32_t TableBuilder::plain_site(const SiteEntry& s) {

@@ -1,9 +1,11 @@
 #include "pass/units.h"
 
 #include <llvm/ADT/SCCIterator.h>
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/BinaryFormat/Dwarf.h>
 #include <llvm/IR/CFG.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/EscapeEnumerator.h>
@@ -29,7 +31,8 @@ enum Source : uint32_t {
   StructFunction = 2,
   PlainFunction = 3,
   NotAtomic = 4,
-  UnitFor = 5
+  UnitFor = 5,
+  Round = kRoundSource
 };
 
 struct Unit {
@@ -173,7 +176,7 @@ class UnitMarker {
       return Unit{StructFunction, first, type, accessor_kind(function),
                 weights_.only_reads(function)};
     }
-    return Unit{PlainFunction, nullptr, nullptr};
+    return Unit{PlainFunction, nullptr, nullptr, accessor_kind(function)};
   }
 
   static bool isCPlusPlus(dwarf::SourceLanguage language) { return dwarf::isCPlusPlus(language); }
@@ -210,6 +213,8 @@ class UnitMarker {
 
   void mark(Function& function, const Unit& unit) {
     const DISubprogram* debug = function.getSubprogram();
+    if (unit.source == Method || unit.source == StructFunction || unit.source == PlainFunction)
+      mark_rounds(function, *debug);
     Value* number = describe(qualified_name(debug), unit.source, debug, unit.type, unit.accessor);
     BasicBlock& entry = function.getEntryBlock();
     IRBuilder<> builder(&*entry.getFirstNonPHIOrDbgOrAlloca());
@@ -222,6 +227,29 @@ class UnitMarker {
     while (IRBuilder<>* at = ways_out.Next()) {
       CallInst* end = call(*at, end_, unit, {number});
       if (!end->getDebugLoc()) end->setDebugLoc(here);
+    }
+  }
+
+  // A loop that may call accessors: who uses them round after round need not be atomic over all of them.
+  void mark_rounds(Function& function, const DISubprogram& debug) {
+    if (!has_loop(function)) return;
+    DominatorTree dominators(function);
+    LoopInfo loops(dominators);
+    Value* number = nullptr;
+    for (Loop* loop : loops.getLoopsInPreorder()) {
+      bool uses = any_of(loop->blocks(), [](const BasicBlock* block) {
+        return any_of(*block, [](const Instruction& instruction) {
+          const auto* call = dyn_cast<CallBase>(&instruction);
+          return call != nullptr && may_access(*call);
+        });
+      });
+      BasicBlock* header = loop->getHeader();
+      if (!uses || header->isEHPad()) continue;
+      if (number == nullptr) number = describe(qualified_name(&debug), Round, &debug, nullptr);
+      IRBuilder<> builder(header, header->getFirstInsertionPt());
+      builder.SetCurrentDebugLocation(DILocation::get(context_, debug.getScopeLine(), 0, const_cast<DISubprogram*>(&debug)));
+      call(builder, begin_, {PlainFunction}, {number, ConstantPointerNull::get(PointerType::get(context_, 0))});
+      call(builder, end_, {PlainFunction}, {number});
     }
   }
 

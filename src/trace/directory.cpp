@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "trace/type_paths.h"
+#include "trace/unit_flags.h"
 
 namespace cleave {
 namespace {
@@ -27,6 +28,8 @@ void erase_range(Map& map, uint64_t address, uint64_t bytes) {
 std::string_view text_of(const SiteTables& tables, uint32_t index) {
   return index == kNoIndex ? std::string_view() : std::string_view(tables.strings[index]);
 }
+
+constexpr uint32_t kRoundOfLoop = 6;  // the source that the pass gives to a round of a loop (pass/marks.h)
 
 bool is_system_file(std::string_view file) { return file.starts_with("/usr/"); }
 
@@ -73,6 +76,10 @@ UnitNameId Directory::unit_name(const Module& module, uint32_t index) {
   const UnitEntry& entry = module.tables.units[index];
   UnitNameInfo info{.name = entry.name,
                     .source = static_cast<UnitSource>(std::min<uint32_t>(entry.source, 5))};
+  if (entry.source == kRoundOfLoop) {
+    info.source = UnitSource::Function;
+    info.flags = kUnitRound;
+  }
   if (entry.type != kNoIndex) {
     const TypeEntry& type = module.tables.types[entry.type];
     info.type = type.name;
@@ -83,6 +90,7 @@ UnitNameId Directory::unit_name(const Module& module, uint32_t index) {
     info.file = text_of(module.tables, function.file);
     if ((function.flags & FunctionEntry::kGetter) != 0) info.flags |= UnitNameInfo::kGetter;
     if ((function.flags & FunctionEntry::kSetter) != 0) info.flags |= UnitNameInfo::kSetter;
+    if ((function.flags & FunctionEntry::kFriend) != 0) info.flags |= kUnitSteps;
   }
   auto [it, fresh] =
       units_.emplace(fmt::format("{}\n{}\n{}", info.name, entry.source, info.type), kNone<UnitNameId>);

@@ -21,21 +21,22 @@ struct TextHash {
 using Names = boost::unordered_flat_map<std::string_view, uint32_t, TextHash>;  // views into the text
 
 // Ids of names that are one letter and a number, T12 or V4711, as generated traces have them: found without
-// hashing. Every name of that shape with the same letter has an entry once it was met; leading zeros are
-// another shape.
+// hashing. Every name of that shape with the letter of the first one has its place here and nowhere else; leading
+// zeros are another shape.
 class NumberedNames {
  public:
-  void learn(std::string_view name, uint32_t id) {
-    if (name.size() < 2 || name.size() > 8 || (name[1] == '0' && name.size() > 2)) return;
-    if (letter_ != 0 && name[0] != letter_) return;
+  // Where the name's id stands, kUnknown at first; null for a name of another shape.
+  uint32_t* place(std::string_view name) {
+    if (name.size() < 2 || name.size() > 8 || name[1] == '0') return nullptr;
+    if (letter_ != 0 && name[0] != letter_) return nullptr;
     uint32_t number = 0;
     for (char c : name.substr(1)) {
-      if (c < '0' || c > '9') return;
+      if (c < '0' || c > '9') return nullptr;
       number = number * 10 + static_cast<uint32_t>(c - '0');
     }
     letter_ = name[0];
     if (number >= ids_.size()) ids_.resize(number + number / 2 + 1, kUnknown);
-    ids_[number] = id;
+    return &ids_[number];
   }
   // Reads a name at `at` and moves it behind; kUnknown if it is not of that shape or was not met before.
   uint32_t read(const char*& at) const {
@@ -161,9 +162,8 @@ class RapidParser {
     if (object.empty()) return bad(fmt::format("{} of what?", operation));
     if (operation.size() == 1) {
       event.kind = operation[0] == 'r' ? EventKind::Read : EventKind::Write;
-      event.object = named(variables_, object,
+      event.object = named(numbered_variables_, variables_, object,
                            [&] { return raw(builder_.add_variable({.name = std::string(object)})); });
-      numbered_variables_.learn(object, event.object);
       return Outcome::Event;
     }
     if (operation.size() == 3) return lock(operation[0] == 'a', object, event);
@@ -194,10 +194,18 @@ class RapidParser {
     return it->second;
   }
 
+  template <typename Create>
+  static uint32_t named(NumberedNames& numbered, Names& others, std::string_view name, Create create) {
+    uint32_t* id = numbered.place(name);
+    if (id == nullptr) return named(others, name, create);
+    if (*id == NumberedNames::kUnknown) *id = create();
+    return *id;
+  }
+
   ThreadId thread(std::string_view name) {
     if (name == last_thread_name_) return last_thread_;
-    ThreadId id{named(threads_, name, [&] { return raw(builder_.add_thread({.name = std::string(name)})); })};
-    numbered_threads_.learn(name, raw(id));
+    ThreadId id{named(numbered_threads_, threads_, name,
+                      [&] { return raw(builder_.add_thread({.name = std::string(name)})); })};
     last_thread_name_ = name;
     last_thread_ = id;
     return id;

@@ -113,10 +113,24 @@ TEST_F(Programs, GettersAndSettersMakeTheirCallerAUnit) {
 }
 
 TEST_F(Programs, AccessorsThatLockAreAccessors) {
-  EXPECT_EQ(check("locked_accessors.cpp", "", "--units methods"), Lines{"Cell: increment increment"});
-  EXPECT_EQ(check("locked_accessors.cpp", "-DREPAIRED", "--units methods"), Lines{});
-  // With the default the critical section in the getter is a unit, and it comes first.
-  EXPECT_EQ(check("locked_accessors.cpp", ""), Lines{});
+  for (const char* units : {"--units methods", "--units methods,locks", ""}) {
+    EXPECT_EQ(check("accessors.cpp", "-DLOCKED", units), Lines{"Cell: increment increment"}) << units;
+    EXPECT_EQ(check("accessors.cpp", "-DLOCKED -DREPAIRED", units), Lines{}) << units;
+    EXPECT_EQ(check("accessors.cpp", "-DLOCKED -DPOLLING", units), Lines{}) << units;
+  }
+}
+
+TEST_F(Programs, WhoReadsDecidesAndWritesIsAUnit) {
+  EXPECT_EQ(check("decide.c", "-DSTRUCT"), Lines{"account: withdraw withdraw"});
+  EXPECT_EQ(check("decide.c", "-DSTRUCT -DREPAIRED"), Lines{});
+  EXPECT_EQ(check("decide.c", "").size(), 1u);  // on the file's statics
+  EXPECT_EQ(check("decide.c", "-DREPAIRED"), Lines{});
+}
+
+TEST_F(Programs, FriendsThatExposeAnObjectMakeTheirUserAUnit) {
+  EXPECT_EQ(check("friend.cpp", ""), Lines{"Account: Account::close report"});
+  EXPECT_EQ(check("friend.cpp", "-DREPAIRED"), Lines{});
+  EXPECT_EQ(check("friend.cpp", "-DLOOP"), Lines{});
 }
 
 TEST_F(Programs, SetsOfOneObject) {
@@ -137,7 +151,8 @@ TEST_F(Programs, StaticsOfAClass) {
 }
 
 TEST_F(Programs, NestedClassesMakeTheirUserAUnit) {
-  EXPECT_EQ(check("cursor.cpp", kInclude, "--units methods"), Lines{"List: List::clear first_of"});
+  for (const char* units : {"--units methods", "--units methods,locks"})
+    EXPECT_EQ(check("cursor.cpp", kInclude, units), Lines{"List: List::clear first_of"}) << units;
 }
 
 TEST_F(Programs, UnitForAParameter) {
@@ -174,7 +189,7 @@ TEST_F(Programs, ThePictureHasTheCycle) {
 
 // Runs on after its cycle, for ever.
 TEST_F(Programs, StopEndsTheProgramAtTheFirstCycle) {
-  std::string program = build("endless.cpp", "");
+  std::string program = build("two_fields.cpp", "-DENDLESS");
   std::string json = directory_ / "live.json", out = directory_ / "out";
   run(fmt::format("timeout 60 {}cleave check --stop --json {} -- {} > {} 2> {}.err", kBin, json, program, out, out), 1);
   EXPECT_EQ(cycles(json), Lines{"Range: Range::set Range::valid"});
@@ -183,13 +198,30 @@ TEST_F(Programs, StopEndsTheProgramAtTheFirstCycle) {
 }
 
 TEST_F(Programs, StopUnderTheDebugger) {
-  std::string program = build("endless.cpp", "");
+  std::string program = build("two_fields.cpp", "-DENDLESS");
   std::string json = directory_ / "live.json", out = directory_ / "out";
   run(fmt::format("echo 'info threads' | timeout 120 {}cleave check --stop --gdb --json {} -- {} > {} 2>&1", kBin, json,
                   program, out),
       1);
   EXPECT_EQ(cycles(json), Lines{"Range: Range::set Range::valid"});
   EXPECT_NE(text_of(out).find("Thread 0x"), std::string::npos) << text_of(out);
+}
+
+// --lag 0 holds the program as soon as there is anything to read, again and again.
+TEST_F(Programs, AProgramThatIsHeldBackLosesNothing) {
+  std::string program = build("two_fields.cpp", "-DBUSY");
+  std::string trace = directory_ / "trace", live = directory_ / "live.json", after = directory_ / "after.json";
+  std::string out = directory_ / "out";
+  run(fmt::format("{}cleave check --lag 0 -o {} --json {} -- {} > {} 2>&1", kBin, trace, live, program, out), 1);
+  EXPECT_NE(text_of(out).find("held back"), std::string::npos) << text_of(out);
+  EXPECT_NE(text_of(out).find("exit status 0"), std::string::npos) << text_of(out);
+  run(fmt::format("{}cleave check --quiet --json {} {} > /dev/null", kBin, after, trace), 1);
+  EXPECT_EQ(cycles(live), Lines{"Range: Range::set Range::valid"});
+  EXPECT_EQ(cycles(after), cycles(live));
+  Result<Findings> first = report::from_json(text_of(live), live), second = report::from_json(text_of(after), after);
+  ASSERT_TRUE(first.ok() && second.ok());
+  for (const char* count : {"events", "units", "cycles"})
+    EXPECT_EQ(first.value().stages[0].counts.at(count), second.value().stages[0].counts.at(count)) << count;
 }
 
 TEST_F(Programs, LiveFindsTheSame) {

@@ -4,6 +4,7 @@
 
 #include "model/config.h"
 #include "model/glob.h"
+#include "trace/unit_flags.h"
 
 namespace cleave {
 namespace {
@@ -151,7 +152,82 @@ TEST(Units, AFunctionThatTouchesAnotherObjectIsAnAdditionalUnitAlsoThroughAGette
   EXPECT_EQ(label_at(t, m, raw(direct)), "work");
   EXPECT_EQ(label_at(t, m, raw(got)), "work");
   EXPECT_EQ(label_at(t, m, raw(in_method)), "Account::withdraw");
-  EXPECT_EQ(label_at(t, m, raw(from_method)), "Account::withdraw");
+  EXPECT_EQ(label_at(t, m, raw(from_method)), "work");  // the top-most unit for the log by now
+}
+
+// The access before the method and the one after it are no unit: it would be around the method's, in one thread.
+TEST(Units, AMethodOfTheObjectEndsAnAdditionalUnitForIt) {
+  Objects o;
+  o.begin(o.work);
+  EventIndex before = o.touch(o.balance);
+  o.begin(o.withdraw, o.account);
+  EventIndex inside = o.touch(o.balance);
+  o.b.end("T1");
+  EventIndex after = o.touch(o.balance), again = o.touch(o.balance);
+  Trace t = std::move(o.b).build();
+  Mapped m(t, {});
+  EXPECT_EQ(label_at(t, m, raw(inside)), "Account::withdraw");
+  EXPECT_EQ(label_at(t, m, raw(after)), "work");
+  EXPECT_NE(m.units.unit_of(before), m.units.unit_of(after));
+  EXPECT_EQ(m.units.unit_of(after), m.units.unit_of(again));
+}
+
+TEST(Units, ALockSectionInAnAccessorBelongsToTheCaller) {
+  Objects o;
+  auto get = [&] {
+    o.begin(o.size, o.log);
+    o.b.acquire("T1", "m");
+    EventIndex access = o.touch(o.count);
+    o.b.release("T1", "m");
+    o.b.end("T1");
+    return access;
+  };
+  EventIndex alone = get();
+  o.begin(o.work);
+  EventIndex first = get(), second = get();
+  o.b.end("T1");
+  o.b.acquire("T1", "whole");
+  EventIndex guarded = get();
+  o.b.release("T1", "whole");
+  Trace t = std::move(o.b).build();
+  Mapped m(t, {});
+  EXPECT_EQ(label_at(t, m, raw(alone)), "");
+  EXPECT_EQ(label_at(t, m, raw(first)), "work");
+  EXPECT_EQ(m.units.unit_of(first), m.units.unit_of(second));
+  EXPECT_EQ(label_at(t, m, raw(guarded)), "section of whole");
+  UnitOptions only_locks;
+  only_locks.locks = true;
+  Mapped sections(t, only_locks);
+  EXPECT_EQ(label_at(t, sections, raw(first)), "section of m");
+}
+
+TEST(Units, EachRoundOfALoopIsAUnitForWhatIsUsedThroughAccessors) {
+  Objects o;
+  UnitNameId round = o.b.add_unit_name({.name = "work", .source = UnitSource::Function, .flags = kUnitRound});
+  auto get = [&] {
+    o.begin(o.size, o.log);
+    EventIndex access = o.touch(o.count);
+    o.b.end("T1");
+    return access;
+  };
+  auto next_round = [&] {
+    o.begin(round);
+    o.b.end("T1");
+  };
+  o.begin(o.work);
+  EventIndex before = get(), direct = o.touch(o.balance);
+  next_round();
+  EventIndex first = get(), same = get(), still = o.touch(o.balance);
+  next_round();
+  EventIndex second = get();
+  Trace t = std::move(o.b).build();
+  Mapped m(t, {});
+  EXPECT_EQ(m.units.unit_of(before), m.units.unit_of(direct));
+  EXPECT_NE(m.units.unit_of(before), m.units.unit_of(first));
+  EXPECT_EQ(m.units.unit_of(first), m.units.unit_of(same));
+  EXPECT_EQ(m.units.unit_of(direct), m.units.unit_of(still));
+  EXPECT_NE(m.units.unit_of(first), m.units.unit_of(second));
+  EXPECT_EQ(label_at(t, m, raw(second)), "work");
 }
 
 TEST(Units, ConfigOverrides) {

@@ -20,7 +20,9 @@ class AtomicSets final : public Engine {
         for (const OpenUnit& unit : tracker_.ended()) end(unit.id);
         continue;
       }
-      if (const OpenUnit* unit = tracker_.unit_of(event)) {
+      const OpenUnit* unit = tracker_.unit_of(event, EventIndex{position});
+      for (const OpenUnit& over : tracker_.ended()) end(over.id);
+      if (unit != nullptr) {
         access(node_of(*unit, sets_.set_of(event.variable())), event, position);
       } else {
         alone(event, position);

@@ -1,4 +1,5 @@
-// Two related fields: lo <= hi is the invariant, and each is written under the lock, but not both in one section.
+// Two related fields: lo <= hi is the invariant, and each is written under the lock, but not both in one section. With
+// -DENDLESS the program does not end by itself: somebody has to stop it. With -DBUSY it does much more.
 #include <mutex>
 #include <thread>
 
@@ -47,4 +48,13 @@ int main() {
   was_valid = range.valid();
   done();
   writer.join();
+#ifdef BUSY
+  for (int i = 0; i < 200000; ++i) range.valid();
+#endif
+#ifdef ENDLESS
+  for (;;) {
+    range.valid();
+    sched_yield();
+  }
+#endif
 }
