@@ -62,8 +62,8 @@ Findings findings_of(const conflict::CheckReport& report, const CheckVerbOptions
   findings.stages.push_back(std::move(stage));
   findings.findings = report.findings;
   findings.facts["looked at"] = fmt::format(
-      "{} events in {} units of work, nested {} deep; at most {} units live at once, {} conflicts between them; {:.2f} s",
-      report.events, report.units, report.deepest, report.most_live, report.edges, seconds);
+      "{} events in {} units of work, nested {} deep; {} conflicts, live graph of {} units at most; {:.2f} s",
+      report.events, report.units, report.deepest, report.edges, report.most_live, seconds);
   findings.facts["cycles by size"] = sizes_text(report.cycles_by_size);
   findings.facts["units from"] = report.unit_sources;
   findings.facts["sets"] = options.sets == "one" ? "one: plain conflict serializability" : "atomic sets";
