@@ -13,12 +13,14 @@
 
 #include "analysis/predict/findings.h"
 #include "analysis/predict/predict.h"
+#include "check/check.h"
 #include "cli/findings_output.h"
 #include "cli/symbolic_stage.h"
 #include "cli/units_and_sets.h"
 #include "exec/tables.h"
 #include "model/unit_hints.h"
 #include "program/program.h"
+#include "prove/observed.h"
 #include "prove/prove.h"
 #include "trace/load.h"
 #include "trace/reader.h"
@@ -116,13 +118,15 @@ std::string prove_findings(const PredictVerb& verb, const prediction::Facts& fac
   for (const prediction::Candidate* candidate : candidates)
     before.push_back(to_finding(facts, *candidate, sets));
   prove::ProveReport report = prove::prove(facts, candidates, before, options);
+  std::vector<std::optional<prove::Proof>> observed = prove::judge_observed(facts, candidates, before, options);
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
 
   findings.findings.clear();
   uint64_t witnessed = 0, confirmed = 0, as_predicted = 0, diverged = 0;
   for (size_t c = 0; c < candidates.size(); ++c) {
-    const prove::Proof& proof = report.proofs[c];
+    const bool seen = observed[c] && observed[c]->verdict > report.proofs[c].verdict;
+    const prove::Proof& proof = seen ? *observed[c] : report.proofs[c];
     Finding finding = before[c];
     Verdict verdict = proof.verdict;
     if (verdict == Verdict::Witnessed && before[c].verdict == Verdict::Infeasible &&
@@ -164,6 +168,20 @@ std::string prove_findings(const PredictVerb& verb, const prediction::Facts& fac
                     report.not_tried);
   }
   return report.problem;
+}
+
+// What the given trace itself contains, judged without running anything.
+void judge_findings(const prediction::Facts& facts, const prediction::Prediction& prediction,
+                    const prove::ProveOptions& options, bool all, Findings& findings) {
+  std::vector<const prediction::Candidate*> candidates;  // those that findings has, in its order
+  for (const prediction::Candidate& candidate : prediction.candidates) {
+    if (all || candidate.verdict() != Verdict::Infeasible) candidates.push_back(&candidate);
+  }
+  std::vector<std::optional<prove::Proof>> observed =
+      prove::judge_observed(facts, candidates, findings.findings, options);
+  for (size_t c = 0; c < candidates.size(); ++c) {
+    if (observed[c]) findings.findings[c] = observed[c]->finding;
+  }
 }
 
 // The solver's stage, or a remark that says why it was left out.
@@ -236,13 +254,15 @@ int run_predict(const PredictVerb& verb) {
       verb.no_final ? "atomic: some serial order gives every read its value (--no-final)"
                     : "atomic: some serial order gives every read its value and every location its last value";
   std::string problem;
+  prove::ProveOptions proving;
+  proving.units = unit_options;
+  proving.sets = set_options;
+  proving.final_writes = !verb.no_final;
+  proving.order_is_real = program ? prove::recorded_under_control(verb.trace) : static_cast<bool>(check::consistent(trace));
+  if (!replays && verb.stages.empty()) judge_findings(facts, prediction, proving, verb.all, findings);
   if (replays) {
-    prove::ProveOptions proving;
     proving.program = std::move(program).value();
     proving.recorded = verb.trace;
-    proving.units = unit_options;
-    proving.sets = set_options;
-    proving.final_writes = !verb.no_final;
     proving.jobs = verb.common.jobs != 0 ? verb.common.jobs : std::max(1u, std::thread::hardware_concurrency());
     proving.budget = verb.budget;
     proving.now = seconds_now;

@@ -5,155 +5,213 @@
 namespace cleave::prove {
 namespace {
 
-using prediction::Candidate;
-using prediction::EventNumber;
-using prediction::Triple;
-
-// More milestones than these are not worth a plan: the scheduler looks at them one by one.
-constexpr size_t kMostMilestones = 20'000;
-
 bool takes_lock(EventKind kind) { return kind == EventKind::Acquire || kind == EventKind::AcquireShared; }
-bool is_lock(EventKind kind) {
-  return takes_lock(kind) || kind == EventKind::Release || kind == EventKind::ReleaseShared;
-}
 
-class Plans {
- public:
-  Plans(const prediction::Facts& facts, const Candidate& candidate, std::string* problem)
-      : facts_(facts), candidate_(candidate), problem_(problem) {}
-
-  std::vector<CandidatePlan> make(size_t most) {
-    const Triple& triple = candidate_.triple();
-    add(with_followers(triple));
-    if (std::vector<EventNumber> events = whole_order(); !events.empty()) add(events, true);
-    if (std::vector<EventNumber> events = with_locks(); !events.empty()) add(events);
-    add({triple.first, triple.remote, triple.second});
-    for (size_t r = 1; r < candidate_.representatives.size() && plans_.size() < most; ++r) {
-      add(with_followers(candidate_.representatives[r]));
-    }
-    if (plans_.size() > most) plans_.resize(most);
-    return std::move(plans_);
-  }
-
- private:
-  void add(const std::vector<EventNumber>& events, bool whole = false) {
-    std::vector<EventIndex> milestones;
-    for (EventNumber e : events) milestones.push_back(EventIndex{e});
-    Result<Plan> plan = plan_of(facts_.trace, milestones);
-    Status valid = plan ? validate(plan.value()) : Status(plan.error());
-    if (!valid) {
-      *problem_ = valid.error().sentence();
-      return;
-    }
-    for (CandidatePlan& known : plans_) {
-      if (known.plan != plan.value()) continue;
-      known.whole_order = known.whole_order || whole;
-      return;
-    }
-    plans_.push_back({std::move(plan).value(), whole});
-  }
-
-  // A milestone is passed when its thread comes to it. That an access is over is certain once its thread comes to the
-  // next thing it does: that becomes a milestone too. And a thread that is held at an access inside a critical section
-  // keeps the lock from the others: it is held where it takes the lock instead.
-  std::vector<EventNumber> with_followers(const Triple& t) const {
-    std::vector<EventNumber> events{t.first};
-    EventNumber entry = section_of(t.second, facts_.positions.of(t.first));
-    EventNumber after_first = follower(t.first);
-    if (after_first < t.second && after_first != entry) events.push_back(after_first);
-    if (EventNumber taken = section_of(t.remote, 0); taken != prediction::kNoEvent) events.push_back(taken);
-    events.push_back(t.remote);
-    if (EventNumber next = follower(t.remote); next != prediction::kNoEvent) events.push_back(next);
-    if (entry != prediction::kNoEvent) events.push_back(entry);
-    events.push_back(t.second);
-    return events;
-  }
-
-  // Where the access's thread took the first of the locks that it holds there and took after position `after`.
-  EventNumber section_of(EventNumber access, prediction::Position after) const {
-    uint32_t thread = facts_.thread(access);
-    prediction::Position at = facts_.positions.of(access), taken = prediction::kNever;
-    for (const order::HeldLock& held : facts_.locks->held(facts_.locks->at(access))) {
-      const order::CriticalSection* section = facts_.locks->section_at(held.use.lock, thread, at);
-      if (section && section->acquired > after) taken = std::min(taken, section->acquired);
-    }
-    if (taken == prediction::kNever) return prediction::kNoEvent;
-    EventNumber event = facts_.positions.event(thread, taken);
-    bool plain = takes_lock(facts_.event(event).kind) && facts_.event(event).site != kNone<SiteId>;
-    return plain ? event : prediction::kNoEvent;
-  }
-
-  EventNumber follower(EventNumber e) const {
-    uint32_t thread = facts_.thread(e);
-    prediction::Position last = std::min(facts_.positions.length(thread), facts_.positions.of(e) + 64);
-    for (prediction::Position at = facts_.positions.of(e) + 1; at <= last; ++at) {
-      EventNumber next = facts_.positions.event(thread, at);
-      const Event& event = facts_.event(next);
-      bool fits = is_access(event.kind) || is_lock(event.kind);
-      if (fits && event.site != kNone<SiteId> && event.site != facts_.event(e).site) return next;
-    }
-    return prediction::kNoEvent;
-  }
-
-  // What other threads can notice, and where a thread can be held.
-  bool noticed(EventNumber e) const {
-    const Event& event = facts_.event(e);
-    if (event.site == kNone<SiteId> || facts_.trace.site(event.site).line == 0) return false;
-    if (is_access(event.kind)) return facts_.accesses.shared(event.object);
-    switch (event.kind) {
-      case EventKind::Wait:
-      case EventKind::Signal:
-      case EventKind::Broadcast:
-      case EventKind::Post:
-      case EventKind::Down: return true;
-      default: return is_lock(event.kind);
-    }
-  }
-
-  // Where the model goes from one thread to another: the last thing that the one does, and the first that the other
-  // does. In between a thread runs alone, so these say the whole order.
-  std::vector<EventNumber> whole_order() const {
-    std::vector<EventNumber> seen, events;
-    for (EventNumber e : candidate_.symbolic_order) {
-      if (noticed(e)) seen.push_back(e);
-    }
-    for (size_t i = 0; i < seen.size() && events.size() <= kMostMilestones; ++i) {
-      bool first = i == 0 || facts_.thread(seen[i - 1]) != facts_.thread(seen[i]);
-      bool last = i + 1 == seen.size() || facts_.thread(seen[i + 1]) != facts_.thread(seen[i]);
-      if (first || last) events.push_back(seen[i]);
-    }
-    return events.size() > kMostMilestones ? std::vector<EventNumber>{} : events;
-  }
-
-  // The three accesses and, in between, in which order the two threads take and give back their locks, as the solver or
-  // the reordering has it. Empty if neither is about this triple.
-  std::vector<EventNumber> with_locks() const {
-    const Triple& t = candidate_.triple();
-    std::vector<EventNumber> order = candidate_.symbolic_order;
-    if (order.empty() && candidate_.reordering) order = candidate_.reordering->tail;
-    if (order.empty() || order.back() != t.second) return {};
-    auto first = std::find(order.begin(), order.end(), t.first);
-    std::vector<EventNumber> events{t.first};
-    for (auto at = first == order.end() ? order.begin() : first + 1; at != order.end(); ++at) {
-      const Event& event = facts_.event(*at);
-      bool ours = facts_.thread(*at) == facts_.thread(t.first) || facts_.thread(*at) == facts_.thread(t.remote);
-      bool held = is_lock(event.kind) && ours && event.site != kNone<SiteId>;
-      if (*at == t.remote || *at == t.second || held) events.push_back(*at);
-    }
-    return events;
-  }
-
-  const prediction::Facts& facts_;
-  const Candidate& candidate_;
-  std::string* problem_;
-  std::vector<CandidatePlan> plans_;
-};
+bool gives_lock(EventKind kind) { return kind == EventKind::Release || kind == EventKind::ReleaseShared; }
 
 }  // namespace
 
-std::vector<CandidatePlan> plans_for(const prediction::Facts& facts, const prediction::Candidate& candidate, size_t most,
-                                     std::string* problem) {
-  return Plans(facts, candidate, problem).make(most);
+std::vector<prediction::EventNumber> Planner::plan(const prediction::Candidate& candidate, unsigned attempt) const {
+  const std::vector<Triple> triples = by_promise(candidate);
+  switch (attempt) {
+    case 0: {
+      std::vector<EventNumber> events = along_model(candidate);
+      return events.empty() ? with_followers(triples[0]) : events;
+    }
+    case 1: return pausing(triples[0], Others::GoOn);
+    case 2: return with_locks(candidate);
+    case 3: return with_followers(triples[0]);
+    case 4: return pausing(triples[0], Others::Free);
+    case 5: return {triples[0].first, triples[0].remote, triples[0].second};
+    default: break;
+  }
+  const size_t other = 1 + (attempt - 6) / 2;
+  if (other >= triples.size()) return {};
+  return attempt % 2 == 0 ? pausing(triples[other], Others::GoOn) : with_followers(triples[other]);
+}
+
+// A remote access that leaves what the first one saw can hardly convict: those come last.
+std::vector<prediction::Triple> Planner::by_promise(const prediction::Candidate& candidate) const {
+  auto changes = [this](const Triple& triple) {
+    return facts_.event(triple.remote).value != facts_.event(triple.first).value;
+  };
+  std::vector<Triple> triples, rest;
+  for (const Triple& triple : candidate.representatives) (changes(triple) ? triples : rest).push_back(triple);
+  triples.insert(triples.end(), rest.begin(), rest.end());
+  return triples;
+}
+
+// Only these are milestones: the runtime counts visits of segments, and these are certain to be in one.
+bool Planner::fits(EventNumber event) const {
+  const Event& what = facts_.event(event);
+  return (is_access(what.kind) || takes_lock(what.kind) || gives_lock(what.kind)) && what.site != kNone<SiteId>;
+}
+
+// What other threads can notice. Small functions of the library's headers are inlined several times into one segment, and
+// then the trace cannot tell how often the runtime came by: their accesses are left out.
+bool Planner::marks_change(EventNumber event) const {
+  const Event& what = facts_.event(event);
+  if (what.site == kNone<SiteId> || facts_.trace.site(what.site).line == 0) return false;
+  if (is_access(what.kind)) {
+    return facts_.accesses.shared(what.object) && !facts_.trace.site(what.site).file.starts_with("/usr/");
+  }
+  switch (what.kind) {
+    case EventKind::Wait:
+    case EventKind::Signal:
+    case EventKind::Broadcast:
+    case EventKind::Post:
+    case EventKind::Down: return true;
+    default: return takes_lock(what.kind) || gives_lock(what.kind);
+  }
+}
+
+bool Planner::is_model(const prediction::Candidate& candidate, unsigned attempt) const {
+  return attempt == 0 && !candidate.symbolic_order.empty() && candidate.symbolic_order.back() == candidate.triple().second;
+}
+
+std::vector<prediction::EventNumber> Planner::along_model(const prediction::Candidate& candidate) const {
+  std::vector<EventNumber> order = candidate.symbolic_order;
+  if (order.empty() && candidate.reordering) order = candidate.reordering->events(facts_);
+  if (order.empty() || order.back() != candidate.triple().second) return {};
+  return changes_of(order, candidate.triple());
+}
+
+// Where a thread gives way to another: what it comes to last, and what the other comes to first. And the triple.
+std::vector<prediction::EventNumber> Planner::changes_of(const std::vector<EventNumber>& order, const Triple& triple) const {
+  std::vector<EventNumber> backwards;
+  size_t changes = 0;
+  for (size_t end = order.size(); end > 0 && changes < kChanges; ++changes) {
+    size_t begin = end;
+    while (begin > 0 && facts_.thread(order[begin - 1]) == facts_.thread(order[end - 1])) --begin;
+    EventNumber first = prediction::kNoEvent, last = prediction::kNoEvent;
+    for (size_t at = begin; at < end && first == prediction::kNoEvent; ++at) {
+      if (marks_change(order[at])) first = order[at];
+    }
+    for (size_t at = end; at > begin && last == prediction::kNoEvent; --at) {
+      if (marks_change(order[at - 1])) last = order[at - 1];
+    }
+    for (size_t at = end; at > begin; --at) {
+      EventNumber e = order[at - 1];
+      bool of_triple = e == triple.first || e == triple.remote || e == triple.second;
+      if (e == first || e == last || of_triple) backwards.push_back(e);
+    }
+    end = begin;
+  }
+  std::reverse(backwards.begin(), backwards.end());
+  return backwards;
+}
+
+// The recorded order, but for one of the two threads that is held for a while: the unit's behind its first access if the
+// remote one came later, else the remote thread before its access. A guess: what others do then may not be possible.
+std::vector<prediction::EventNumber> Planner::pausing(const Triple& triple, Others others) const {
+  const uint32_t unit = facts_.thread(triple.first), remote = facts_.thread(triple.remote);
+  const Position cut = cut_of(triple), remote_end = section_end(triple.remote);
+  if (cut == prediction::kNever || facts_.positions.of(triple.second) <= cut) return {};
+  const bool remote_is_later = triple.remote > triple.second;
+  if (!remote_is_later && triple.remote > triple.first) return {};  // it was seen as it is
+  EventNumber entry = section_of(triple.remote, 0);
+  const EventNumber held_at = entry == prediction::kNoEvent ? triple.remote : entry;
+  const EventNumber pause = facts_.positions.event(unit, cut);
+  // Until both stand where they are to stand, then the remote thread, then the unit.
+  std::vector<EventNumber> order;
+  const EventNumber until = remote_is_later ? triple.remote : pause;
+  const EventNumber alone_from = remote_is_later ? pause : held_at;
+  const uint32_t alone = remote_is_later ? remote : unit;
+  for (EventNumber e = 0; e <= until; ++e) {
+    const uint32_t thread = facts_.thread(e);
+    if (thread == unit && facts_.positions.of(e) > cut) continue;
+    if (thread == remote && e >= held_at) continue;
+    if (e > alone_from && others == Others::Free && thread != alone) continue;
+    order.push_back(e);
+  }
+  for (Position at = facts_.positions.of(held_at); at <= remote_end; ++at) order.push_back(facts_.positions.event(remote, at));
+  for (Position at = cut + 1; at <= facts_.positions.of(triple.second); ++at) {
+    order.push_back(facts_.positions.event(unit, at));
+  }
+  return changes_of(order, triple);
+}
+
+// The last position before the second access at which the unit's thread holds nothing that the remote access needs.
+prediction::Position Planner::cut_of(const Triple& triple) const {
+  const uint32_t unit = facts_.thread(triple.first);
+  const Position from = facts_.positions.of(triple.first), to = facts_.positions.of(triple.second);
+  const order::LockStateId remote = facts_.locks->at(triple.remote);
+  if (facts_.locks->compatible(facts_.locks->at(unit, to - 1), remote)) return to - 1;
+  std::vector<Position> changes = facts_.locks->changes(unit, from, to);
+  for (auto at = changes.rbegin(); at != changes.rend(); ++at) {
+    if (facts_.locks->compatible(facts_.locks->at(unit, *at), remote)) return *at;
+  }
+  return prediction::kNever;
+}
+
+// The position at which the thread is out of the critical sections around the access; the access if there is none.
+prediction::Position Planner::section_end(EventNumber access) const {
+  const uint32_t thread = facts_.thread(access);
+  const Position at = facts_.positions.of(access);
+  Position end = at;
+  for (const order::HeldLock& held : facts_.locks->held(facts_.locks->at(access))) {
+    const order::CriticalSection* section = facts_.locks->section_at(held.use.lock, thread, at);
+    if (section && section->released != prediction::kNever) end = std::max(end, section->released);
+  }
+  return end;
+}
+
+// A milestone is passed when its thread comes to it. That an access is over is certain once its thread comes to the
+// next thing it does: that becomes a milestone too. And a thread that is held at an access inside a critical section
+// keeps the lock from the others: it is held where it takes the lock instead.
+std::vector<prediction::EventNumber> Planner::with_followers(const Triple& t) const {
+  std::vector<EventNumber> events{t.first};
+  EventNumber entry = section_of(t.second, facts_.positions.of(t.first));
+  EventNumber after_first = follower(t.first);
+  if (after_first < t.second && after_first != entry) events.push_back(after_first);
+  if (EventNumber taken = section_of(t.remote, 0); taken != prediction::kNoEvent) events.push_back(taken);
+  events.push_back(t.remote);
+  if (EventNumber next = follower(t.remote); next != prediction::kNoEvent) events.push_back(next);
+  if (entry != prediction::kNoEvent) events.push_back(entry);
+  events.push_back(t.second);
+  return events;
+}
+
+// Where the access's thread took the first of the locks that it holds there and took after position `after`.
+prediction::EventNumber Planner::section_of(EventNumber access, Position after) const {
+  uint32_t thread = facts_.thread(access);
+  Position at = facts_.positions.of(access), taken = prediction::kNever;
+  for (const order::HeldLock& held : facts_.locks->held(facts_.locks->at(access))) {
+    const order::CriticalSection* section = facts_.locks->section_at(held.use.lock, thread, at);
+    if (section && section->acquired > after) taken = std::min(taken, section->acquired);
+  }
+  if (taken == prediction::kNever) return prediction::kNoEvent;
+  EventNumber event = facts_.positions.event(thread, taken);
+  bool plain = takes_lock(facts_.event(event).kind) && facts_.event(event).site != kNone<SiteId>;
+  return plain ? event : prediction::kNoEvent;
+}
+
+prediction::EventNumber Planner::follower(EventNumber e) const {
+  uint32_t thread = facts_.thread(e);
+  Position last = std::min(facts_.positions.length(thread), facts_.positions.of(e) + 64);
+  for (Position at = facts_.positions.of(e) + 1; at <= last; ++at) {
+    EventNumber next = facts_.positions.event(thread, at);
+    if (fits(next) && facts_.event(next).site != facts_.event(e).site) return next;
+  }
+  return prediction::kNoEvent;
+}
+
+// The three accesses and, in between, in which order the two threads take and give back their locks, as the solver or
+// the reordering has it. Empty if neither is about this triple.
+std::vector<prediction::EventNumber> Planner::with_locks(const prediction::Candidate& candidate) const {
+  const Triple& t = candidate.triple();
+  std::vector<EventNumber> order = candidate.symbolic_order;
+  if (order.empty() && candidate.reordering) order = candidate.reordering->tail;
+  if (order.empty() || order.back() != t.second) return {};
+  auto first = std::find(order.begin(), order.end(), t.first);
+  std::vector<EventNumber> events{t.first};
+  for (auto at = first == order.end() ? order.begin() : first + 1; at != order.end(); ++at) {
+    const Event& event = facts_.event(*at);
+    bool lock = takes_lock(event.kind) || gives_lock(event.kind);
+    bool ours = facts_.thread(*at) == facts_.thread(t.first) || facts_.thread(*at) == facts_.thread(t.remote);
+    if (*at == t.remote || *at == t.second || (lock && ours && event.site != kNone<SiteId>)) events.push_back(*at);
+  }
+  return events;
 }
 
 }  // namespace cleave::prove

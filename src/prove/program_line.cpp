@@ -26,4 +26,9 @@ Result<ProgramLine> program_of_trace(const std::string& path) {
   return line;
 }
 
+bool recorded_under_control(const std::string& path) {
+  Result<TraceFile> file = TraceFile::open(path);
+  return file && !file.value().text(CLEAVE_CHUNK_SCHEDULE).empty();
+}
+
 }  // namespace cleave::prove

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -13,6 +14,7 @@
 #include "prove/first_difference.h"
 #include "prove/judged_run.h"
 #include "prove/plans.h"
+#include "schedule/plan.h"
 #include "schedule/witness.h"
 #include "trace/load.h"
 
@@ -20,20 +22,21 @@ namespace cleave::prove {
 namespace {
 
 using prediction::Candidate;
+using prediction::EventNumber;
 
 class Prover {
  public:
   Prover(const prediction::Facts& facts, const std::vector<const Candidate*>& candidates,
          const std::vector<Finding>& findings, const ProveOptions& options)
-      : facts_(facts), candidates_(candidates), findings_(findings), options_(options) {}
+      : facts_(facts), planner_(facts), candidates_(candidates), findings_(findings), options_(options) {}
 
   ProveReport run() {
     start_ = options_.now();
     report_.proofs.resize(candidates_.size());
-    std::vector<std::thread> workers;
-    for (unsigned w = 1; w < std::max(1u, options_.jobs); ++w) workers.emplace_back([this] { work(); });
-    work();
-    for (std::thread& worker : workers) worker.join();
+    progress_.resize(candidates_.size());
+    tried_.resize(candidates_.size());
+    for (unsigned number = 0; number < options_.attempts && !stop_ && left() > 0; ++number) attempt(number);
+    for (size_t c = 0; c < candidates_.size(); ++c) conclude(c);
     for (const Proof& proof : report_.proofs) {
       report_.runs += proof.runs;
       if (!proof.tried) ++report_.not_tried;
@@ -45,49 +48,78 @@ class Prover {
  private:
   double left() const { return options_.budget - (options_.now() - start_); }
 
-  void work() {
-    for (size_t c = next_++; c < candidates_.size(); c = next_++) {
-      if (stop_ || left() <= 0) return;
-      candidate(c);
-    }
+  // What runs of a candidate have shown so far.
+  struct Progress {
+    bool atomic = false, undecided = false;
+  };
+
+  // One attempt for every candidate that is not proved, then the next: where time runs out, all had the same chance.
+  void attempt(unsigned number) {
+    next_ = 0;
+    auto work = [this, number] {
+      for (size_t c = next_++; c < candidates_.size(); c = next_++) {
+        if (stop_ || left() <= 0) return;
+        if (report_.proofs[c].verdict != Verdict::Confirmed) candidate(c, number);
+      }
+    };
+    std::vector<std::thread> workers;
+    for (unsigned w = 1; w < std::max(1u, options_.jobs); ++w) workers.emplace_back(work);
+    work();
+    for (std::thread& worker : workers) worker.join();
   }
 
-  // Plans from the most specific triple on; until one run is confirmed, or attempts or time run out.
-  void candidate(size_t c) {
+  void candidate(size_t c, unsigned number) {
     Proof& proof = report_.proofs[c];
+    if (!proof.tried) proof.finding = findings_[c];
     proof.tried = true;
-    proof.finding = findings_[c];
-    bool atomic = false, undecided = false;
-    for (const CandidatePlan& plan : plans_for(facts_, *candidates_[c], options_.attempts, &proof.note)) {
-      if (stop_ || proof.runs >= options_.attempts || left() <= 0) break;
-      Result<JudgedRun> run = once(c, proof, plan);
-      if (!run) {
-        proof.note = run.error().sentence();
-        continue;
-      }
-      if (!run.value().there) continue;
-      check::Judgement judgement = run.value().proof.judgement;
-      if (judgement == check::Judgement::Atomic) {
-        atomic = true;
-        continue;
-      }
-      adopt(proof, run.value(), judgement);
-      if (judgement == check::Judgement::NonAtomic) break;
-      undecided = true;
+    std::optional<Plan> plan = plan_for(c, number);
+    if (!plan) return;
+    Result<JudgedRun> run = once(c, proof, *plan, planner_.is_model(*candidates_[c], number));
+    if (!run) {
+      proof.note = run.error().sentence();
+      return;
     }
-    if (atomic && !undecided && proof.verdict == Verdict::Candidate) {
+    if (!run.value().there) return;
+    switch (run.value().proof.judgement) {
+      case check::Judgement::Atomic: progress_[c].atomic = true; return;
+      case check::Judgement::Undecided: progress_[c].undecided = true; break;
+      case check::Judgement::NonAtomic: break;
+    }
+    adopt(proof, run.value(), run.value().proof.judgement);
+  }
+
+  void conclude(size_t c) {
+    Proof& proof = report_.proofs[c];
+    if (progress_[c].atomic && !progress_[c].undecided && proof.verdict == Verdict::Candidate) {
       proof.verdict = Verdict::Infeasible;
       proof.note = "it happened, and a serial order explains that run: atomic after all";
     }
     if (proof.verdict > Verdict::Candidate) proof.note.clear();
   }
 
-  Result<JudgedRun> once(size_t c, Proof& proof, const CandidatePlan& plan) {
+  // None if there is nothing to be tried for this attempt that was not tried before.
+  std::optional<Plan> plan_for(size_t c, unsigned number) {
+    std::vector<EventIndex> milestones;
+    for (EventNumber e : planner_.plan(*candidates_[c], number)) milestones.push_back(EventIndex{e});
+    if (milestones.empty()) return std::nullopt;
+    Result<Plan> plan = plan_of(facts_.trace, milestones);
+    Status valid = plan ? validate(plan.value()) : Status(plan.error());
+    if (!valid) {
+      report_.proofs[c].note = valid.error().sentence();
+      return std::nullopt;
+    }
+    std::vector<Plan>& tried = tried_[c];
+    if (std::find(tried.begin(), tried.end(), plan.value()) != tried.end()) return std::nullopt;
+    tried.push_back(plan.value());
+    return std::move(plan).value();
+  }
+
+  Result<JudgedRun> once(size_t c, Proof& proof, const Plan& plan, bool is_model) {
     exec::RunRequest request;
     request.program = options_.program.words;
     request.directory = options_.program.directory;
     request.policy = Policy::Plan;
-    request.plan = plan.plan;
+    request.plan = plan;
     request.sites = options_.recorded;
     request.trace = fmt::format("{}/run-{}-{}.cleave", options_.scratch, c, proof.runs);
     request.time_limit = std::chrono::milliseconds(static_cast<int64_t>(std::clamp(left(), 0.1, options_.run_limit) * 1000));
@@ -104,11 +136,11 @@ class Prover {
     if (judged && judged.value().there && judged.value().proof.judgement != check::Judgement::Atomic) {
       Witness witness = exec::witness_of(request, outcome.value());
       witness.finding = findings_[c].id;
-      witness.milestones = plan.plan;
+      witness.milestones = plan;
       std::string path = witness_path(findings_[c].id);
       if (Status written = write_witness(witness, path); written) proof.finding.witness = path;
     }
-    if (plan.whole_order && judged && !judged.value().there) proof.difference = difference(*candidates_[c], request.trace);
+    if (is_model && judged && !judged.value().there) proof.difference = difference(*candidates_[c], request.trace);
     std::error_code ignored;
     std::filesystem::remove(request.trace, ignored);
     return judged;
@@ -147,10 +179,13 @@ class Prover {
   }
 
   const prediction::Facts& facts_;
+  const Planner planner_;
   const std::vector<const Candidate*>& candidates_;
   const std::vector<Finding>& findings_;
   const ProveOptions& options_;
   ProveReport report_;
+  std::vector<Progress> progress_;         // by candidate
+  std::vector<std::vector<Plan>> tried_;   // by candidate
   double start_ = 0;
   std::atomic<size_t> next_{0};
   std::atomic<bool> stop_{false};

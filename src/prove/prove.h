@@ -1,9 +1,9 @@
 // From prediction to proof: the program is run along a plan for each candidate, and check/ judges what it did.
 //
-// A plan has the three accesses in the predicted order; further attempts take the solver's whole order, the lock operations
-// around the accesses, and other event triples of the same program locations (plans.h). The trace of each run goes to
-// check/, which alone says `witnessed` (the triple is there) or `confirmed` (and no serial order explains the run). When
-// every run that has the triple is atomic after all, the candidate is no violation.
+// plans.h has the plans: along the order that a model gave, along the recorded one with a thread held back, the three
+// accesses alone; further attempts take other event triples of the same program locations. The trace of each run goes
+// to check/, which alone says `witnessed` (the triple is there) or `confirmed` (and no serial order explains the
+// run). When every run that has the triple is atomic after all, the candidate is no violation.
 //
 // Runs of different candidates go in parallel. The budget is wall-clock time for all of them; a run that is under way
 // when it ends is stopped, and what it did until then is judged.
@@ -28,8 +28,9 @@ struct ProveOptions {
   UnitOptions units;
   SetOptions sets;
   bool final_writes = true;        // false: --no-final
+  bool order_is_real = false;      // of the accesses in the given trace: recorded under control, or a text that fits itself
   unsigned jobs = 1;
-  unsigned attempts = 4;           // runs for one candidate
+  unsigned attempts = 10;          // plans for one candidate, as long as the budget lasts
   double budget = 60;              // seconds for all runs
   double run_limit = 20;           // seconds for one run
   std::function<double()> now;     // seconds; needed

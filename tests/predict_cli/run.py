@@ -106,6 +106,27 @@ class Bank(unittest.TestCase):
         self.assertIn(done.returncode, (0, 1), done.stderr)
         self.assertEqual([stage["triples"] for stage in json.loads(done.stdout)["stages"][:3]], [2, 2, 2])
 
+    def test_what_the_trace_contains_is_judged_without_a_run(self):
+        """A lost update that happened: confirmed from the text alone; put in serial order, only predicted."""
+        head = "init x 0\nT1 begin add\nT1 read x 0\n"
+        (self.folder / "lost.txt").write_text(head + "T2 write x 5\nT1 write x 1\nT1 end\n")
+        (self.folder / "serial.txt").write_text(head + "T1 write x 1\nT1 end\nT2 write x 5\n")
+        verdicts = []
+        for trace in ("lost.txt", "serial.txt"):
+            findings = json.loads(self.cleave("predict", trace, "--json", "-").stdout)["findings"]
+            verdicts.append([(finding["pattern"], finding["verdict"]) for finding in findings])
+        self.assertEqual(verdicts[0], [("RWW", "confirmed")])
+        self.assertEqual(verdicts[1], [("RWW", "feasible")])
+
+    def test_damaged_witness_gets_one_sentence(self):
+        witness = next(self.folder.glob("witness-*.json"))
+        (self.folder / "cut.json").write_text(witness.read_text()[:200])
+        (self.folder / "empty.json").write_text('{"cleave_witness": 1, "program": 3}')
+        self.refused(2, ["replay", "cut.json"], "cut.json", "truncated", "cleave predict")
+        self.refused(2, ["replay", "empty.json"], "empty.json", "damaged witness")
+        for name in ("cut.json", "empty.json"):
+            self.assertNotIn("json.exception", self.cleave("replay", name).stderr)
+
     def test_bad_input(self):
         (self.folder / "short.cleave").write_bytes((self.folder / "bank.cleave").read_bytes()[:10])
         (self.folder / "words.txt").write_text("garbage\n")

@@ -1,0 +1,82 @@
+#include "prove/observed.h"
+
+#include "analysis/predict/findings.h"
+#include "check/check.h"
+#include "prove/judged_run.h"
+
+namespace cleave::prove {
+namespace {
+
+// More occurrences of one candidate than these are not judged.
+constexpr size_t kOccurrences = 16;
+
+std::vector<check::EventTriple> observed_in(const prediction::Candidate& candidate) {
+  std::vector<check::EventTriple> result;
+  if (candidate.reached != prediction::Reached::Locks) return result;
+  for (const prediction::Triple& t : candidate.representatives) {
+    if (!(t.first < t.remote && t.remote < t.second) || result.size() == kOccurrences) continue;
+    result.push_back({EventIndex{t.first}, EventIndex{t.remote}, EventIndex{t.second}});
+  }
+  return result;
+}
+
+class ObservedJudge {
+ public:
+  ObservedJudge(const prediction::Facts& facts, const ProveOptions& options) : facts_(facts), options_(options) {}
+
+  std::optional<Proof> judge(const std::vector<check::EventTriple>& triples, const Finding& finding) {
+    if (!judge_) {
+      judge_.emplace(facts_.trace, spans_of(facts_.trace, facts_.units),
+                     check::JudgeOptions{.final_writes = options_.final_writes});
+    }
+    std::optional<Proof> best;
+    for (const check::EventTriple& triple : triples) {
+      check::Proof proof = judge_->judge(triple);
+      if (proof.judgement == check::Judgement::Atomic) continue;
+      if (proof.judgement == check::Judgement::Undecided && best) continue;
+      best = told(triple, proof, finding);
+      if (best->verdict == Verdict::Confirmed) break;
+    }
+    return best;
+  }
+
+ private:
+  Proof told(const check::EventTriple& triple, const check::Proof& proof, Finding finding) const {
+    auto access = [&](EventIndex event, Role role) {
+      return prediction::access_report(facts_.trace, static_cast<prediction::EventNumber>(raw(event)), role,
+                                       facts_.locks ? &*facts_.locks : nullptr);
+    };
+    Proof result;
+    result.tried = true;
+    result.verdict = proof.judgement == check::Judgement::NonAtomic ? Verdict::Confirmed : Verdict::Witnessed;
+    finding.verdict = result.verdict;
+    finding.proof = proof.name;
+    finding.why = proof.why;
+    finding.note = proof.reason.empty() ? "it happened in the recorded run itself" : proof.reason;
+    finding.accesses = {access(triple.first, Role::First), access(triple.remote, Role::Remote),
+                        access(triple.second, Role::Second)};
+    result.finding = std::move(finding);
+    return result;
+  }
+
+  const prediction::Facts& facts_;
+  const ProveOptions& options_;
+  std::optional<check::Judge> judge_;
+};
+
+}  // namespace
+
+std::vector<std::optional<Proof>> judge_observed(const prediction::Facts& facts,
+                                                 const std::vector<const prediction::Candidate*>& candidates,
+                                                 const std::vector<Finding>& findings, const ProveOptions& options) {
+  ObservedJudge judge(facts, options);
+  std::vector<std::optional<Proof>> result(candidates.size());
+  if (!options.order_is_real) return result;
+  for (size_t c = 0; c < candidates.size(); ++c) {
+    std::vector<check::EventTriple> triples = observed_in(*candidates[c]);
+    if (!triples.empty()) result[c] = judge.judge(triples, findings[c]);
+  }
+  return result;
+}
+
+}  // namespace cleave::prove
