@@ -174,4 +174,16 @@ std::string place(const AccessReport& access) {
   return access.line == 0 ? access.file : fmt::format("{}:{}", access.file, access.line);
 }
 
+// A frame reads "function file:line".
+std::vector<std::string> callers_of(const AccessReport& access) {
+  std::vector<std::string> callers;
+  for (size_t frame = 1; frame < access.stack.size(); ++frame) {
+    const std::string& text = access.stack[frame];
+    const bool library = text.starts_with("std::") || text.starts_with("__gnu_cxx::") ||
+                         text.find(" /usr/include/") != text.npos || text.find(" /usr/lib/") != text.npos;
+    if (!library) callers.push_back(text);
+  }
+  return callers;
+}
+
 }  // namespace cleave::report

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "model/finding.h"
 
@@ -21,5 +22,7 @@ std::string replay_command(const Finding& finding);
 std::string unit_label(const UnitReport& unit);
 // "bank.cpp:12", or as much as is known
 std::string place(const AccessReport& access);
+// Who called the access's function, innermost first; without the standard library, which starts threads and calls back.
+std::vector<std::string> callers_of(const AccessReport& access);
 
 }  // namespace cleave::report

@@ -161,8 +161,8 @@ class Page {
           access.function.empty() ? "" : " in <code>" + escape(access.function) + "</code>",
           access.locks.empty() ? "" : escape(fmt::format(" holding {}", fmt::join(access.locks, ", "))));
       source_lines(access);
-      for (size_t frame = 1; frame < access.stack.size(); ++frame) {
-        out_ += fmt::format("<div class=\"soft mono\">called from {}</div>\n", escape(access.stack[frame]));
+      for (const std::string& caller : callers_of(access)) {
+        out_ += fmt::format("<div class=\"soft mono\">called from {}</div>\n", escape(caller));
       }
     }
     out_ += "</details>\n";

@@ -17,6 +17,8 @@ namespace {
 
 constexpr uint32_t kNarrowest = 40;
 
+constexpr size_t kCallers = 3;
+
 Style style_of(Verdict verdict) {
   constexpr std::array<Style, 5> kStyles = {Style::Dim, Style::Cyan, Style::Yellow, Style::Red,
                                             Style::BoldRed};
@@ -134,10 +136,9 @@ class Renderer {
     size_t number = 0;
     for (const AccessReport& access : finding.accesses) {
       access_line(fmt::format("{}  {:<6}", ++number, word_of(access.role)), access);
-      for (size_t frame = 1; frame < std::min<size_t>(access.stack.size(), 4); ++frame) {
-        if (access.stack[frame].starts_with("std::")) break;  // how the library starts threads and calls back
-        line(paint_(fit(fmt::format("             called from {}", printable(nearer(access.stack[frame]))), width_),
-                    Style::Dim));
+      const std::vector<std::string> callers = callers_of(access);
+      for (size_t frame = 0; frame < std::min(callers.size(), kCallers); ++frame) {
+        line(paint_(fit(fmt::format("             called from {}", printable(nearer(callers[frame]))), width_), Style::Dim));
       }
     }
   }

@@ -125,7 +125,10 @@ std::string to_json(const Witness& witness) {
 
 Result<Witness> witness_from_json(const std::string& text, const std::string& place) {
   try {
-    Json json = Json::parse(text);
+    Json json = Json::parse(text, nullptr, false);
+    if (json.is_discarded())
+      return Error{place, "not a witness, or a truncated one; give a witness-….json as cleave predict or cleave record "
+                          "writes it, or a trace that was recorded under control"};
     if (!json.is_object() || json.value("cleave_witness", 0) != 1)
       return Error{place, "not a witness: \"cleave_witness\": 1 is missing"};
     Witness witness;
@@ -150,8 +153,9 @@ Result<Witness> witness_from_json(const std::string& text, const std::string& pl
     if (!schedule) return schedule.error();
     witness.schedule = std::move(schedule).value();
     return witness;
-  } catch (const std::exception& problem) {
-    return Error{place, fmt::format("not a witness, or a truncated one: {}", problem.what())};
+  } catch (const Json::exception&) {
+    return Error{place, "a damaged witness: something is missing in it or is not what it should be; make it again with "
+                        "cleave predict or cleave record"};
   }
 }
 

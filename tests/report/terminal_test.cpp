@@ -74,6 +74,14 @@ TEST(Explain, TheEnginesSentenceComesFirst) {
   EXPECT_EQ(why(finding), "Because.");
 }
 
+TEST(Explain, CallersAreTheUsersOwn) {
+  AccessReport access;
+  access.stack = {"Queue::push queue.h:9", "std::for_each<int*> /usr/include/c++/12/bits/stl_algo.h:3820", "fill queue.cpp:31",
+                  "main::operator() queue.cpp:44", "std::__invoke<int> /usr/include/c++/12/bits/invoke.h:60",
+                  "boost_like::run /usr/include/pool.hpp:7"};
+  EXPECT_EQ(callers_of(access), (std::vector<std::string>{"fill queue.cpp:31", "main::operator() queue.cpp:44"}));
+}
+
 TEST(Explain, ReplayCommandCanBePasted) {
   Finding finding = lost_update();
   EXPECT_EQ(replay_command(finding), "cleave replay witness-3f9a12cc.json");
