@@ -16,10 +16,15 @@ RANDOM_SEEDS = 20
 class Cleave:
     """The tool of one build, and which of its verbs have landed."""
 
-    def __init__(self, build):
+    def __init__(self, build, folder=None):
         self.build = Path(build).resolve()
+        self.folder = folder  # where commands run, and leave witness files; None: here
         self.tool = self.build / "bin" / "cleave"
         self.programs = self.build / "programs" / "cleave"
+
+    def in_folder(self, folder):
+        """The same tool, whose commands run there."""
+        return Cleave(self.build, folder)
 
     @functools.cache
     def help_of(self, *verb):
@@ -39,7 +44,7 @@ class Cleave:
         """(exit status, messages); a time-out is status None."""
         try:
             done = subprocess.run([self.tool, *map(str, arguments)], capture_output=True, timeout=SECONDS,
-                                  env={**os.environ, "NO_COLOR": "1"})
+                                  cwd=self.folder, env={**os.environ, "NO_COLOR": "1"})
             return done.returncode, done.stderr.decode(errors="replace").strip()
         except subprocess.TimeoutExpired:
             return None, f"did not end in {SECONDS} s"

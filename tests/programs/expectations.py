@@ -2,7 +2,7 @@
 import tempfile
 from pathlib import Path
 
-from engines import RANDOM_SEEDS, describe, missing, present, stage_counts
+from engines import RANDOM_SEEDS, describe, matches, missing, present, stage_counts
 
 # The stages that need no solver: what every program is compared with in `make test`. Where the first of a program's
 # runs names a count for `symbolic`, that run goes through all stages there; with --full, every run of every program does.
@@ -134,14 +134,44 @@ def hunt_problems(cleave, program, full):
             yield f"hunt{', repaired twin' if twin else ''}: found, but must not be: {describe(expected)}"
 
 
-PROBLEMS = {"check": check_problems, "predict": predict_problems, "static": static_problems, "hunt": hunt_problems}
+def replay_problems(cleave, program, full):
+    """The whole way: predicted from one serial run, run along the plans, judged. What must be found is found with the
+    verdict that expect.toml asks for; in a program without a bug, and in every repaired twin, nothing is proved."""
+    table = program.expect["predict"]
+    arguments = table.get("runs", [{"args": program.expect.get("args", [])}])[0]["args"]
+    for build in program.builds:
+        with tempfile.TemporaryDirectory() as folder:
+            trace = Path(folder) / "serial.cleave"
+            here = cleave.in_folder(folder)
+            error = here.record(build, arguments, trace, "serial")
+            result = error or here.findings("predict", "--budget", 40, "--solver-seconds", 5, "--jobs", 1,
+                                            *engine_options(table), trace)
+        if isinstance(result, str):
+            yield result
+            continue
+        if build == program.id and program.bug:
+            for expected in missing(table.get("must", []), [result]):
+                yield f"predict with replay: not found: {describe(expected)}"
+            continue
+        for finding in result["findings"]:
+            harmless = any(matches(expected, finding) for expected in table.get("benign", []))
+            if finding["verdict"] in ("witnessed", "confirmed") and not harmless:
+                places = [access.get("function", "") for access in finding["accesses"]]
+                yield f"{build}: proved, but nothing is wrong: {finding['pattern']} {finding['variable']} {places}"
+
+
+PROBLEMS = {"check": check_problems, "predict": predict_problems, "static": static_problems, "hunt": hunt_problems,
+            "replay": replay_problems}
+# The part of expect.toml that a mode compares with, where it has another name.
+TABLES = {"replay": "predict"}
 
 
 def problems(cleave, program, engine, full=False):
     """What is not as expect.toml says. A table marked not_yet must still fail: a met expectation loses its mark."""
-    if engine not in program.expect:
+    table = program.expect.get(TABLES.get(engine, engine))
+    if table is None:
         return []
     found = [f"{program.id}: {problem}" for problem in PROBLEMS[engine](cleave, program, full)]
-    if "not_yet" not in program.expect[engine]:
+    if "not_yet" not in table:
         return found
     return [] if found else [f"{program.id}: [{engine}] is marked not_yet, but all is as expected: remove the mark"]

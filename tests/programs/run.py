@@ -6,6 +6,7 @@
   run.py tsan     ROOT BUILD       every program that says tsan_clean gives no report, nor does its twin
   run.py cleave   ROOT BUILD       every program built by cleave-c++ runs as the native one does
   run.py check    ROOT BUILD       the findings of an engine are those of expect.toml; also predict, static, hunt
+  run.py replay   ROOT BUILD       predict with its runs: expected verdicts are reached, repaired twins stay clean
   run.py symptoms ROOT BUILD       every bug shows natively, with noise at the locks; twins stay right (not in make test)
 
 An engine that has not landed is skipped (exit status 77). --only GLOB picks programs (SET/NAME). Failures are printed one a line; exit status 1 if there are any.
@@ -110,7 +111,7 @@ def known_gaps(root, mode):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("mode", choices=["schema", *MODES, *suite.ENGINES])
+    parser.add_argument("mode", choices=["schema", *MODES, *suite.ENGINES, "replay"])
     parser.add_argument("root")
     parser.add_argument("build", nargs="?", default="build")
     parser.add_argument("--only", default="*")
@@ -125,7 +126,7 @@ def main():
     failures = []
     if options.mode != "schema":
         folder = Path(options.build).resolve() / "programs"
-        if options.mode in suite.ENGINES:
+        if options.mode in expectations.PROBLEMS:
             work = engine_mode(options.mode, options)
         else:
             work = lambda program: list(MODES[options.mode](program, folder))

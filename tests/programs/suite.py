@@ -5,6 +5,7 @@ from pathlib import Path
 
 SETS = ("ctp", "moth", "marathon", "atomchase", "micro", "real")
 ENGINES = ("check", "predict", "static", "hunt")
+LANDED = ("check", "predict")  # every program says what these must find, or must not
 VERDICTS = ("infeasible", "candidate", "feasible", "witnessed", "confirmed")
 PATTERNS = ("RWR", "RWW", "WWR", "WRW", "WWW")
 STATIC_KINDS = ("high-level-race", "stale-value")
@@ -18,7 +19,7 @@ TOP = {
     "check": (dict, False), "predict": (dict, False), "static": (dict, False), "hunt": (dict, False),
 }
 ENGINE = {
-    "must": (list, False), "must_not": (list, False), "args": (list, False), "runs": (list, False),
+    "must": (list, False), "must_not": (list, False), "benign": (list, False), "args": (list, False), "runs": (list, False),
     "units": (str, False), "sets": (str, False), "missed_by_paper": (str, False), "not_yet": (str, False),
 }
 FINDING = {
@@ -75,7 +76,7 @@ def problems_of_engine(engine, table):
             yield f"[{engine}]: unknown key {key}"
         elif not isinstance(value, ENGINE[key][0]):
             yield f"[{engine}]: {key} is not a {ENGINE[key][0].__name__}"
-    for which in ("must", "must_not"):
+    for which in ("must", "must_not", "benign"):
         for number, finding in enumerate(table.get(which, []), 1):
             yield from problems_of_finding(engine, finding, f"[{engine}] {which} {number}")
     for run in table.get("runs", []):
@@ -114,6 +115,11 @@ def problems_of(program):
     for engine in ENGINES:
         if engine in expect:
             yield from problems_of_engine(engine, expect[engine])
+        elif engine in LANDED:
+            yield f"[{engine}] is missing"
+    for engine in LANDED:
+        if not any(key in expect.get(engine, {}) for key in ("must", "must_not", "benign", "missed_by_paper", "runs")):
+            yield f"[{engine}] says nothing"
 
 
 def load(root):
