@@ -85,7 +85,7 @@ def main():
     programs = (arguments.programs or build / "programs" / "cleave").resolve()
     keep = arguments.keep or Path(tempfile.mkdtemp())
     print(f"{'':<32} {' '.join(f'{stage[:5]:>5}' for stage in STAGES)}  cnd fea wit con  replays")
-    problems = []
+    problems, proofs, clean = [], collections.Counter(), 0
     for program in suite.load(ROOT):
         if not fnmatch.fnmatch(program.id, arguments.only) or "predict" not in program.expect:
             continue
@@ -103,11 +103,18 @@ def main():
                 continue
             line(binary, result, seconds, replay_witnesses(tool, folder))
             if binary == program.id:
+                proofs.update(finding.get("proof") or "not decided" for finding in proved(result))
                 problems += [f"{binary}: not found: {engines.describe(expected)}"
                              for expected in engines.missing(table.get("must", []), [result])]
             if binary != program.id or not program.bug:
-                problems += [f"{binary}: {name_of(finding)}" for finding in proved(result)]
-    print()
+                wrong = [finding for finding in proved(result)
+                         if not any(engines.matches(benign, finding) for benign in table.get("benign", []))]
+                clean += not wrong
+                problems += [f"{binary}: {name_of(finding)}" for finding in wrong]
+    shown, by_condition = sum(proofs.values()), sum(n for name, n in proofs.items() if name.startswith("C_"))
+    print(f"\n{shown} shown, {by_condition} of them recognised by a condition: "
+          + ", ".join(f"{name} {number}" for name, number in proofs.most_common()))
+    print(f"{clean} repaired twins and programs without a bug are clean after replay\n")
     for problem in problems:
         print(problem)
     return 1 if problems else 0
