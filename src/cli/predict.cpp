@@ -88,17 +88,16 @@ Status program_fits(const prove::ProgramLine& line, const std::string& trace) {
   return Done{};
 }
 
-// Worth a run: what is not proved to be impossible, by synchronization alone or by the solver. What the filter dropped
-// comes last; it is only an opinion. So does what would write equal values: only the run as a whole can convict it.
+// Worth a run: what synchronization does not rule out. What the filter dropped comes after what it kept: that is only an
+// opinion. Last comes what the solver refuted: its answer is about the recorded path, and a thread may leave that path
+// behind the remote access (it finds the log closed and goes another way, and the unit goes on).
 std::vector<const prediction::Candidate*> worth_running(const prediction::Prediction& prediction) {
   std::vector<const prediction::Candidate*> result;
   for (const prediction::Candidate& candidate : prediction.candidates) {
-    bool open = candidate.symbolic != "unsat" || candidate.verdict() == Verdict::Feasible ||
-                candidate.only_equal_values;
-    if (candidate.reached == prediction::Reached::Locks && open) result.push_back(&candidate);
+    if (candidate.reached == prediction::Reached::Locks) result.push_back(&candidate);
   }
   auto rank = [](const prediction::Candidate* c) {
-    return std::tuple(-static_cast<int>(c->verdict()), c->pattern == Pattern::WWW, c->triple());
+    return std::tuple(-static_cast<int>(c->verdict()), c->refuted(), c->pattern == Pattern::WWW, c->triple());
   };
   std::sort(result.begin(), result.end(), [&](auto* a, auto* b) { return rank(a) < rank(b); });
   return result;

@@ -24,6 +24,9 @@ namespace {
 using prediction::Candidate;
 using prediction::EventNumber;
 
+// Plans for a candidate that the solver refuted on the recorded path.
+constexpr unsigned kRefutedAttempts = 4;
+
 class Prover {
  public:
   Prover(const prediction::Facts& facts, const std::vector<const Candidate*>& candidates,
@@ -59,6 +62,7 @@ class Prover {
     auto work = [this, number] {
       for (size_t c = next_++; c < candidates_.size(); c = next_++) {
         if (stop_ || left() <= 0) return;
+        if (number >= kRefutedAttempts && candidates_[c]->refuted()) continue;
         if (report_.proofs[c].verdict != Verdict::Confirmed) candidate(c, number);
       }
     };

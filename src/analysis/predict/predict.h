@@ -45,6 +45,8 @@ struct Candidate {
   bool only_equal_values = false;
 
   const Triple& triple() const { return representatives.front(); }
+  // On the recorded path, by the solver and nothing to the contrary.
+  bool refuted() const { return symbolic == "unsat" && !only_equal_values && verdict() != Verdict::Feasible; }
   // Feasible: a reordering was built and checked. Candidate: nothing ruled it out. Infeasible: a stage did.
   Verdict verdict() const;
 };
