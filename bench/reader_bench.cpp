@@ -88,19 +88,18 @@ class Recorder {
   void flush(uint32_t thread) {
     std::vector<uint64_t>& words = pending_[thread];
     std::vector<uint8_t> coded(cleave_codec_bound(words.size()));
-    cleave_codec_start(&codec_, coded.data(), coded.size());
+    cleave_codec_clear(&codec_);
+    cleave_codec_begin_body(&codec_, coded.data(), coded.size());
     size_t at = 0;
     for (uint32_t length : lengths_[thread]) {
-      cleave_codec_put_header(&codec_, words[at]);
-      for (uint32_t i = 1; i < length; ++i) cleave_codec_put_word(&codec_, words[at], i - 1, words[at + i]);
+      cleave_codec_put_record(&codec_, &words[at], length - 1);
       at += length;
     }
     cleave_chunk_header header{
         .kind = CLEAVE_CHUNK_RECORDS, .thread = thread, .sequence = sequence_[thread]++};
     header.words = static_cast<uint32_t>(words.size());
     header.records = static_cast<uint32_t>(lengths_[thread].size());
-    chunk(header,
-          {reinterpret_cast<const char*>(coded.data()), static_cast<size_t>(codec_.next - coded.data())});
+    chunk(header, {reinterpret_cast<const char*>(coded.data()), cleave_codec_end_body(&codec_)});
     words.clear();
     lengths_[thread].clear();
   }

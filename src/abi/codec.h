@@ -1,27 +1,28 @@
 /* How raw words become bytes in a RECORDS chunk, and back: one place for both directions, used by the runtime
  * (encode, in the thread that filled the buffer) and by trace/ (decode).
  *
- * A header is predicted to be the one that followed the previous header the last time. A payload word has two
- * predictions. The first is the word that stood in the same place of this record the last time. The second is the word
- * that came at the same distance behind the same address the last time (the value of a variable, the ticket of a lock);
- * for the first word of a record it is the last address seen (a pointer that was read and is followed, a lock
- * beside its data). What looks like an address is one. The tables start from zero (cleave_codec_start) or go on from
- * the thread's chunk before (cleave_codec_resume; CLEAVE_CHUNK_CONTINUES).
+ * Every word of a record, its header first, is a code of four bits and up to eight bytes. Codes and bytes stand apart,
+ * so that neither direction waits for the length of one word before it can look at the next:
  *
- * Every symbol has a code of four bits; codes stand two to a byte, in front of the bytes of the two symbols they
- * belong to, and every record starts a new byte of them.
+ *   body      4 bytes   how long the first part is, these four included
+ *             bytes     of all words, one after the other
+ *             codes     two to a byte, the low half first; every record starts a new byte
+ *             8 bytes   zero: whoever takes eight bytes at once stays inside
  *
- *   header    0         as predicted
- *             1 to 7    so many low bytes of the zigzag coded difference of the address, then two of the branches
- *             9, 10     the predicted address; one or two bytes of branches
- *   payload   0 to 8    so many low bytes of the zigzag coded difference to the first prediction follow
- *             9 to 13   0 to 4 low bytes of the zigzag coded difference to the second
- *             14, 15    the highest 2 or 4 bytes of the difference to the first: the rest is zero (doubles)
+ *   code      0 to 8    so many low bytes of the zigzag coded difference to the first prediction
+ *             9 to 15   0 to 6 low bytes of the zigzag coded difference to the second
  *
- * Addresses that walk through an array cost a byte, repeated values nothing.
+ * The first prediction of a header is the header that followed the one before it the last time; headers are turned, so
+ * that the outcomes of branches are in the low bits; they have no second. The first prediction of a payload word is the
+ * word that stood in this place of this record the last time. The second is the word that stood in this place of a
+ * record that began with the same word, an address as a rule, the last time (the value of a variable, the ticket
+ * of a lock); for the first word of a record it is the word that told most of the record before: the last of a segment
+ * (a pointer that was read and is followed), the first of a record of the runtime (a lock beside its data).
  *
- * put_header, put_word, get_header and get_word say what the bytes are, symbol by symbol. put_record and get_words give
- * the same bytes and words several times faster: the state stays in registers.
+ * What the decoder must do is written above; which prediction is taken is the encoder's choice. Of a segment's words it
+ * takes the second only if it is exact, which costs half of what comparing both costs and a few bytes in a hundred.
+ *
+ * The tables start from zero (cleave_codec_clear) or go on from the thread's chunk before (CLEAVE_CHUNK_CONTINUES).
  */
 #ifndef CLEAVE_ABI_CODEC_H
 #define CLEAVE_ABI_CODEC_H
@@ -33,250 +34,255 @@
 #define CLEAVE_CODEC_INLINE inline __attribute__((always_inline))
 
 #define CLEAVE_CODEC_PLACES 4096u  /* slots by record and position */
-#define CLEAVE_CODEC_BEHIND 2048u  /* slots by address and distance */
+#define CLEAVE_CODEC_BEHIND 2048u  /* slots by first word and position */
 #define CLEAVE_CODEC_FOLLOW 1024u  /* slots by previous header */
+#define CLEAVE_CODEC_ROW 256u      /* positions that are told apart; later ones share the last */
 #define CLEAVE_CODEC_ADDRESS ((UINT64_C(1) << 48) - 1)
+#define CLEAVE_CODEC_SLACK 8u
+#define CLEAVE_CODEC_SECOND 9u /* codes from here on are differences to the second prediction */
 
-/* One per thread that encodes, one per chunk reader. 56 KiB. */
+/* One per thread that encodes, one per chunk reader. 61 KiB. */
 struct cleave_codec {
-  uint64_t places[CLEAVE_CODEC_PLACES];
-  uint64_t behind[CLEAVE_CODEC_BEHIND + 1]; /* the last one is for the first word of a record */
+  uint64_t places[CLEAVE_CODEC_PLACES + CLEAVE_CODEC_ROW];
+  uint64_t behind[CLEAVE_CODEC_BEHIND + CLEAVE_CODEC_ROW];
   uint64_t follow[CLEAVE_CODEC_FOLLOW];
-  uint64_t header;        /* of the record that is being coded, or was last */
-  uint64_t recent;        /* the last word that looked like an address */
-  uint32_t distance;      /* slot in `behind` of the next payload word */
-  uint32_t half;          /* 1 when the high half of *codes is next */
-  uint8_t *codes;         /* the byte whose high half is still free */
-  uint8_t *next;          /* encoder: where the next byte goes; decoder: const in spirit */
-  const uint8_t *end;     /* decoder: one past the body */
-  uint32_t failed;        /* decoder: the body is not what an encoder writes */
+  uint64_t address; /* in the header of the record that is being coded, or was last */
+  uint64_t recent;  /* second prediction of the next record's first word */
+  uint8_t *next;    /* byte after those coded */
+  uint8_t *codes;   /* encoder: code after those coded; decoder: first of the record */
+  uint8_t *start;   /* encoder: of the body */
+  uint8_t *middle;  /* encoder: where the codes begin until the end; decoder: one past the bytes */
+  uint8_t *end;     /* one past the codes */
+  uint64_t *second; /* decoder: row of the second predictions */
+  uint32_t used;    /* decoder: codes of the record taken so far */
+  uint32_t failed;  /* decoder: the body is not what an encoder writes */
 };
 
-static inline void cleave_codec_start(struct cleave_codec *codec, uint8_t *bytes, uint64_t size) {
-  memset(codec, 0, sizeof *codec);
-  codec->next = bytes;
-  codec->end = bytes + size;
-}
+static inline void cleave_codec_clear(struct cleave_codec *codec) { memset(codec, 0, sizeof *codec); }
 
-/* The same with the tables as they are. */
-static inline void cleave_codec_resume(struct cleave_codec *codec, uint8_t *bytes, uint64_t size) {
-  codec->next = bytes;
-  codec->end = bytes + size;
-  codec->half = 0;
+static CLEAVE_CODEC_INLINE uint64_t cleave_codec_hash(uint64_t word) {
+  return word * UINT64_C(0x9e3779b97f4a7c15) >> 40;
 }
-
-/* Bytes that records of `words` words in all may need at most, the slack behind the last symbol included. */
-static inline uint64_t cleave_codec_bound(uint64_t words) { return words * 11 + 32; }
-
-static CLEAVE_CODEC_INLINE uint64_t cleave_codec_hash(uint64_t address) {
-  return address * UINT64_C(0x9e3779b97f4a7c15) >> 48;
+static CLEAVE_CODEC_INLINE uint64_t *cleave_codec_follow(struct cleave_codec *codec) {
+  return &codec->follow[cleave_codec_hash(codec->address) % CLEAVE_CODEC_FOLLOW];
 }
-static CLEAVE_CODEC_INLINE uint64_t *cleave_codec_follow(struct cleave_codec *codec, uint64_t header) {
-  return &codec->follow[cleave_codec_hash(header & CLEAVE_CODEC_ADDRESS) % CLEAVE_CODEC_FOLLOW];
+static CLEAVE_CODEC_INLINE uint64_t *cleave_codec_places(struct cleave_codec *codec) {
+  return &codec->places[cleave_codec_hash(codec->address) % CLEAVE_CODEC_PLACES];
 }
-static CLEAVE_CODEC_INLINE uint64_t *cleave_codec_place(struct cleave_codec *codec, uint64_t address, uint32_t position) {
-  return &codec->places[(cleave_codec_hash(address) + position) % CLEAVE_CODEC_PLACES];
+static CLEAVE_CODEC_INLINE uint64_t *cleave_codec_behind(struct cleave_codec *codec, uint64_t first_word) {
+  return &codec->behind[cleave_codec_hash(first_word) % CLEAVE_CODEC_BEHIND];
+}
+static CLEAVE_CODEC_INLINE uint32_t cleave_codec_position(uint32_t position) {
+  return position < CLEAVE_CODEC_ROW ? position : CLEAVE_CODEC_ROW - 1;
 }
 static CLEAVE_CODEC_INLINE uint64_t cleave_codec_zigzag(uint64_t difference) {
   return (difference << 1) ^ (uint64_t)((int64_t)difference >> 63);
 }
 static CLEAVE_CODEC_INLINE uint32_t cleave_codec_bytes(uint64_t bits) {
-  return bits ? (uint32_t)(71 - __builtin_clzll(bits)) >> 3 : 0;
+  return (71u - (uint32_t)(bits ? __builtin_clzll(bits) : 64)) >> 3;
+}
+static CLEAVE_CODEC_INLINE int cleave_codec_is_segment(const struct cleave_codec *codec) {
+  return codec->address >= 4096;
 }
 
-/* The slot behind `word` if it looks like an address of a 64-bit process, else the next slot. */
-static CLEAVE_CODEC_INLINE uint32_t cleave_codec_advance(uint64_t *recent, uint32_t distance, uint64_t word) {
-  uint32_t fresh = (uint32_t)(cleave_codec_hash(word) % CLEAVE_CODEC_BEHIND);
-  int address = word - (UINT64_C(0x55) << 40) < UINT64_C(0x2b) << 40;
-  *recent = address ? word : *recent;
-  return address ? fresh : (distance + 1) % CLEAVE_CODEC_BEHIND;
+/* ---- encoder ---- */
+
+/* Bytes that the body of records of `words` words in all may need at most. */
+static inline uint64_t cleave_codec_bound(uint64_t words) { return words * 10 + 128; }
+
+static inline void cleave_codec_begin_body(struct cleave_codec *codec, uint8_t *body, uint64_t size) {
+  codec->start = body;
+  codec->next = body + 4;
+  codec->middle = codec->codes = body + (size - size / 5);
+  codec->end = body + size;
 }
 
-/* Writes the bytes of one payload word (and up to 8 bytes of slack) at *next, gives back its code. */
-static CLEAVE_CODEC_INLINE uint32_t cleave_codec_payload(uint8_t **next, uint64_t *place, uint64_t *behind,
-                                                         uint64_t word) {
-  uint64_t difference = word - *place;
-  uint64_t bits = cleave_codec_zigzag(difference), other = cleave_codec_zigzag(word - *behind);
-  uint32_t bytes = cleave_codec_bytes(bits), other_bytes = cleave_codec_bytes(other);
-  *place = *behind = word;
-  int second = other_bytes < bytes && other_bytes <= 4;
-  uint32_t code = second ? 9 + other_bytes : bytes;
-  bits = second ? other : bits;
-  bytes = second ? other_bytes : bytes;
-  if (__builtin_expect(bytes > 4, 0) && (uint32_t)difference == 0) {
-    code = difference << 16 ? 15 : 14;
-    bytes = code == 14 ? 2 : 4;
-    bits = difference >> (64 - 8 * bytes);
-  }
+/* Whether a record of `words` words still fits. */
+static CLEAVE_CODEC_INLINE int cleave_codec_fits(const struct cleave_codec *codec, uint64_t words) {
+  return codec->next + 8 * words + 8 <= codec->middle && codec->codes + words / 2 + 16 <= codec->end;
+}
+
+/* Puts the codes behind the bytes; how long the body is. */
+static inline uint64_t cleave_codec_end_body(struct cleave_codec *codec) {
+  uint32_t bytes = (uint32_t)(codec->next - codec->start);
+  uint64_t codes = (uint64_t)(codec->codes - codec->middle);
+  memcpy(codec->start, &bytes, 4);
+  memmove(codec->next, codec->middle, codes);
+  memset(codec->next + codes, 0, CLEAVE_CODEC_SLACK);
+  return bytes + codes + CLEAVE_CODEC_SLACK;
+}
+
+/* Each writes the bytes of one word, and up to 8 bytes of slack, at *next, and gives back its code. */
+static CLEAVE_CODEC_INLINE uint64_t cleave_codec_put_best(uint8_t **next, uint64_t *first, uint64_t *second,
+                                                          uint64_t word) {
+  uint64_t one = cleave_codec_zigzag(word - *first), two = cleave_codec_zigzag(word - *second);
+  *first = *second = word;
+  int better = (two < one) & (two >> 48 == 0);
+  uint64_t bits = __builtin_unpredictable(better) ? two : one, bytes = cleave_codec_bytes(bits);
   memcpy(*next, &bits, 8);
   *next += bytes;
-  return code;
+  return bytes + (uint64_t)better * CLEAVE_CODEC_SECOND;
+}
+static CLEAVE_CODEC_INLINE uint64_t cleave_codec_put_exact(uint8_t **next, uint64_t *first, uint64_t *second,
+                                                           uint64_t word) {
+  uint64_t bits = cleave_codec_zigzag(word - *first);
+  int same = word == *second;
+  *first = *second = word;
+  bits = __builtin_unpredictable(same) ? 0 : bits;
+  uint64_t bytes = cleave_codec_bytes(bits);
+  memcpy(*next, &bits, 8);
+  *next += bytes;
+  return __builtin_unpredictable(same) ? CLEAVE_CODEC_SECOND : bytes;
 }
 
-/* The same for a header that is not as predicted. */
-static CLEAVE_CODEC_INLINE uint32_t cleave_codec_changed_header(uint8_t **next, uint64_t predicted, uint64_t header) {
-  uint64_t difference = (header - predicted) & CLEAVE_CODEC_ADDRESS, branches = header >> 48;
-  uint32_t code = branches < 256 ? 9 : 10, bytes = 0;
-  if (difference != 0) {
-    uint64_t bits = cleave_codec_zigzag((uint64_t)((int64_t)(difference << 16) >> 16));
-    code = bytes = cleave_codec_bytes(bits);
-    memcpy(*next, &bits, 8);
+/* Payload words from the second on; `codes` are those of the header and the first word. */
+static CLEAVE_CODEC_INLINE void cleave_codec_put_rest(struct cleave_codec *codec, const uint64_t *words,
+                                                      uint32_t payload, uint64_t codes, uint8_t *next, int exact) {
+  uint64_t *first = cleave_codec_places(codec), *second = cleave_codec_behind(codec, words[0]);
+  uint8_t *at = codec->codes;
+  uint32_t i = 1, shift = 8;
+  for (;;) {
+    uint32_t room = i + (64 - shift) / 4, stop = payload < room ? payload : room;
+    for (; i < stop; ++i, shift += 4) {
+      uint32_t place = exact ? i : cleave_codec_position(i); /* no segment is longer than a row */
+      uint64_t code = exact ? cleave_codec_put_exact(&next, first + place, second + place, words[i])
+                            : cleave_codec_put_best(&next, first + place, second + place, words[i]);
+      codes |= code << shift;
+    }
+    memcpy(at, &codes, 8);
+    if (i >= payload) break;
+    at += 8;
+    codes = 0;
+    shift = 0;
   }
-  memcpy(*next + bytes, &branches, 8);
-  *next += bytes + (code == 9 ? 1 : 2);
-  return code;
+  codec->codes = at + (shift + 4) / 8;
+  codec->next = next;
 }
 
-static inline void cleave_codec_put_code(struct cleave_codec *codec, uint32_t code) {
-  if (codec->half) *codec->codes |= (uint8_t)(code << 4);
-  else *codec->codes = (uint8_t)code;
-  codec->half ^= 1;
-}
-
-static inline void cleave_codec_put_header(struct cleave_codec *codec, uint64_t header) {
-  uint64_t *follow = cleave_codec_follow(codec, codec->header);
-  codec->half = 0;
-  codec->codes = codec->next++;
-  cleave_codec_put_code(codec, *follow == header ? 0 : cleave_codec_changed_header(&codec->next, *follow, header));
-  *follow = codec->header = header;
-  codec->distance = CLEAVE_CODEC_BEHIND;
-  codec->behind[CLEAVE_CODEC_BEHIND] = codec->recent;
-}
-
-/* Payload word `position` (from 0) of the record with this header; in order. */
-static inline void cleave_codec_put_word(struct cleave_codec *codec, uint64_t header, uint32_t position,
-                                         uint64_t word) {
-  if (!codec->half) codec->codes = codec->next++;
-  uint64_t *place = cleave_codec_place(codec, header & CLEAVE_CODEC_ADDRESS, position);
-  cleave_codec_put_code(codec, cleave_codec_payload(&codec->next, place, &codec->behind[codec->distance], word));
-  codec->distance = cleave_codec_advance(&codec->recent, codec->distance, word);
-}
-
-/* A whole record: header and `payload` words behind it. */
+/* A whole record: header and `payload` words behind it. It must fit. */
 static CLEAVE_CODEC_INLINE void cleave_codec_put_record(struct cleave_codec *codec, const uint64_t *record,
                                                         uint32_t payload) {
-  uint8_t *next = codec->next, *codes = next++;
-  uint64_t header = record[0], *follow = cleave_codec_follow(codec, codec->header);
-  uint64_t base = cleave_codec_hash(header & CLEAVE_CODEC_ADDRESS);
-  uint64_t recent = codec->behind[CLEAVE_CODEC_BEHIND] = codec->recent;
-  uint32_t distance = CLEAVE_CODEC_BEHIND;
-  uint32_t low = *follow == header ? 0 : cleave_codec_changed_header(&next, *follow, header), high;
-  *follow = codec->header = header;
-  for (uint32_t i = 0;; i += 2) {
-    if (i >= payload) {
-      *codes = (uint8_t)low;
-      break;
-    }
-    uint64_t word = record[1 + i];
-    high = cleave_codec_payload(&next, &codec->places[(base + i) % CLEAVE_CODEC_PLACES],
-                                &codec->behind[distance], word);
-    *codes = (uint8_t)(low | high << 4);
-    distance = cleave_codec_advance(&recent, distance, word);
-    if (i + 1 >= payload) break;
-    codes = next++;
-    word = record[2 + i];
-    low = cleave_codec_payload(&next, &codec->places[(base + i + 1) % CLEAVE_CODEC_PLACES],
-                               &codec->behind[distance], word);
-    distance = cleave_codec_advance(&recent, distance, word);
+  uint8_t *next = codec->next;
+  uint64_t turned = record[0] << 16 | record[0] >> 48, *follow = cleave_codec_follow(codec);
+  uint64_t bits = cleave_codec_zigzag(turned - *follow), codes = cleave_codec_bytes(bits);
+  *follow = turned;
+  codec->address = record[0] & CLEAVE_CODEC_ADDRESS;
+  memcpy(next, &bits, 8);
+  next += codes;
+  if (payload == 0) {
+    *codec->codes++ = (uint8_t)codes;
+    codec->next = next;
+    return;
   }
-  codec->next = next;
-  codec->recent = recent;
+  uint64_t recent = codec->recent;
+  codes |= cleave_codec_put_best(&next, cleave_codec_places(codec), &recent, record[1]) << 4;
+  if (cleave_codec_is_segment(codec)) {
+    codec->recent = record[payload];
+    cleave_codec_put_rest(codec, record + 1, payload, codes, next, 1);
+  } else {
+    codec->recent = record[1];
+    cleave_codec_put_rest(codec, record + 1, payload, codes, next, 0);
+  }
 }
 
-/* Bytes behind the code of a payload word. */
+/* ---- decoder ---- */
+
+static inline void cleave_codec_begin_reading(struct cleave_codec *codec, const uint8_t *body, uint64_t size) {
+  uint32_t bytes = 0;
+  codec->start = (uint8_t *)(uintptr_t)body;
+  codec->failed = size < 4 + CLEAVE_CODEC_SLACK;
+  if (!codec->failed) memcpy(&bytes, body, 4);
+  codec->failed = codec->failed || bytes < 4 || bytes > size - CLEAVE_CODEC_SLACK;
+  codec->next = codec->failed ? codec->start : codec->start + 4;
+  codec->middle = codec->codes = codec->failed ? codec->next : codec->start + bytes;
+  codec->end = codec->failed ? codec->next : codec->start + size - CLEAVE_CODEC_SLACK;
+  codec->used = 0;
+}
+
+/* Whether all of the body has been taken. */
+static inline int cleave_codec_at_end(const struct cleave_codec *codec) {
+  return codec->next == codec->middle && codec->codes + (codec->used + 1) / 2 == codec->end;
+}
+
+/* The bytes behind a code, and a mask that keeps so many. */
 static CLEAVE_CODEC_INLINE uint32_t cleave_codec_length(uint32_t code) {
-  return (uint32_t)(UINT64_C(0x4243210876543210) >> (4 * code)) & 15u;
+  return (uint32_t)(UINT64_C(0x6543210876543210) >> (4 * code)) & 15u;
+}
+static CLEAVE_CODEC_INLINE uint64_t cleave_codec_difference(uint64_t bits, uint32_t bytes) {
+  bits &= bytes < 8 ? (UINT64_C(1) << (8 * bytes)) - 1 : UINT64_MAX;
+  return (bits >> 1) ^ (0 - (bits & 1));
 }
 
-/* The word that a symbol of this code stands for; `bits` are its bytes, with anything above them. */
-static CLEAVE_CODEC_INLINE uint64_t cleave_codec_word(uint32_t code, uint64_t bits, uint64_t place, uint64_t behind) {
-  uint32_t bytes = cleave_codec_length(code);
-  if (__builtin_expect(code >= 14, 0)) return place + (bits << (64 - 8 * bytes));
-  if (bytes < 8) bits &= (UINT64_C(1) << (8 * bytes)) - 1;
-  return (code < 9 ? place : behind) + ((bits >> 1) ^ (0 - (bits & 1)));
-}
-
-/* The next code; 0 and `failed` where the body has none. */
-static inline uint32_t cleave_codec_next_code(struct cleave_codec *codec) {
-  if (!codec->half) {
-    if (codec->next >= codec->end) {
-      codec->failed = 1;
-      return 0;
-    }
-    codec->codes = codec->next++;
-  }
-  uint32_t code = codec->half ? *codec->codes >> 4 : *codec->codes & 15u;
-  codec->half ^= 1;
-  return code;
-}
-
-/* The next `bytes` bytes; 0 and `failed` where the body does not have them. */
-static inline uint64_t cleave_codec_take(struct cleave_codec *codec, uint32_t bytes) {
+/* The next difference; 0 and `failed` where the bytes end before it. */
+static inline uint64_t cleave_codec_take(struct cleave_codec *codec, uint32_t code) {
   uint64_t bits = 0;
-  if ((uint64_t)(codec->end - codec->next) < bytes) {
+  uint32_t bytes = cleave_codec_length(code);
+  if ((uint64_t)(codec->middle - codec->next) < bytes) {
     codec->failed = 1;
     return 0;
   }
   memcpy(&bits, codec->next, bytes);
   codec->next += bytes;
-  return bits;
+  return cleave_codec_difference(bits, bytes);
 }
 
 static inline uint64_t cleave_codec_get_header(struct cleave_codec *codec) {
-  uint64_t *follow = cleave_codec_follow(codec, codec->header), header = *follow;
-  codec->half = 0;
-  uint32_t code = cleave_codec_next_code(codec);
-  if (code >= 1 && code <= 7) {
-    uint64_t difference = cleave_codec_word(code, cleave_codec_take(codec, code), 0, 0);
-    header = ((header + difference) & CLEAVE_CODEC_ADDRESS) | cleave_codec_take(codec, 2) << 48;
-  } else if (code == 9 || code == 10) {
-    header = (header & CLEAVE_CODEC_ADDRESS) | cleave_codec_take(codec, code - 8) << 48;
-  } else if (code != 0) {
-    codec->failed = 1;
-  }
-  *follow = codec->header = header;
-  codec->distance = CLEAVE_CODEC_BEHIND;
-  codec->behind[CLEAVE_CODEC_BEHIND] = codec->recent;
+  codec->codes += (codec->used + 1) / 2;
+  codec->used = 1;
+  uint32_t code = codec->codes < codec->end ? *codec->codes & 15u : 15u;
+  uint64_t *follow = cleave_codec_follow(codec);
+  if (code < CLEAVE_CODEC_SECOND) *follow += cleave_codec_take(codec, code);
+  else codec->failed = 1;
+  uint64_t header = *follow >> 16 | *follow << 48;
+  codec->address = header & CLEAVE_CODEC_ADDRESS;
   return header;
 }
 
-static inline uint64_t cleave_codec_get_word(struct cleave_codec *codec, uint64_t header, uint32_t position) {
-  uint64_t *place = cleave_codec_place(codec, header & CLEAVE_CODEC_ADDRESS, position);
-  uint64_t *behind = &codec->behind[codec->distance];
-  uint32_t code = cleave_codec_next_code(codec);
-  uint64_t bits = cleave_codec_take(codec, cleave_codec_length(code));
-  uint64_t word = cleave_codec_word(code, bits, *place, *behind);
-  *place = *behind = word;
-  codec->distance = cleave_codec_advance(&codec->recent, codec->distance, word);
-  return word;
+static CLEAVE_CODEC_INLINE uint64_t cleave_codec_get_one(struct cleave_codec *codec, uint32_t code, uint64_t *first,
+                                                         uint64_t *second) {
+  uint64_t word = (code < CLEAVE_CODEC_SECOND ? *first : *second) + cleave_codec_take(codec, code);
+  return *first = *second = word;
 }
 
-/* Payload words `first` to `first + count - 1`, in order like get_word. */
-static inline void cleave_codec_get_words(struct cleave_codec *codec, uint64_t header, uint32_t first, uint64_t *words,
-                                          uint32_t count) {
+/* Payload words `from` to `from + count - 1` of the record whose header was read last; in order, all or in parts. */
+static CLEAVE_CODEC_INLINE void cleave_codec_get_words(struct cleave_codec *codec, uint32_t from, uint64_t *words,
+                                                       uint32_t count) {
+  if (count == 0) return;
+  uint64_t *first = cleave_codec_places(codec);
   uint32_t i = 0;
-  if (count != 0 && codec->half) words[i++] = cleave_codec_get_word(codec, header, first);
-  uint64_t base = cleave_codec_hash(header & CLEAVE_CODEC_ADDRESS) + first;
-  uint8_t *next = codec->next;
-  uint32_t distance = codec->distance;
-  uint64_t recent = codec->recent;
-  while (i + 1 < count && codec->end - next >= 24) { /* a byte of codes, two symbols, slack */
-    uint32_t codes = *next++;
-    for (uint32_t k = 0; k < 2; ++k, codes >>= 4) {
-      uint64_t bits, *place = &codec->places[(base + i + k) % CLEAVE_CODEC_PLACES];
-      uint64_t *behind = &codec->behind[distance];
-      memcpy(&bits, next, 8);
-      next += cleave_codec_length(codes & 15u);
-      uint64_t word = cleave_codec_word(codes & 15u, bits, *place, *behind);
-      words[i + k] = *place = *behind = word;
-      distance = cleave_codec_advance(&recent, distance, word);
-    }
-    i += 2;
+  if ((uint64_t)(codec->end - codec->codes) < ((uint64_t)from + count + 2) / 2) {
+    codec->failed = 1;
+    memset(words, 0, count * sizeof *words);
+    return;
   }
-  codec->next = next;
-  codec->distance = distance;
-  codec->recent = recent;
-  for (; i < count; ++i) words[i] = cleave_codec_get_word(codec, header, first + i);
+  codec->used = from + count + 1;
+  if (from == 0) {
+    words[i++] = cleave_codec_get_one(codec, *codec->codes >> 4, first, &codec->recent);
+    codec->second = cleave_codec_behind(codec, words[0]);
+    codec->recent = words[0];
+  }
+  uint64_t *second = codec->second;
+  while (i < count) {
+    uint32_t at = from + i + 1, within = at % 16, most = count - i < 16 - within ? count - i : 16 - within;
+    uint64_t codes;
+    memcpy(&codes, codec->codes + at / 16 * 8, 8); /* the slack is behind the last */
+    codes >>= 4 * within;
+    int roomy = codec->middle - codec->next >= 8 * (int64_t)most && from + i + most <= CLEAVE_CODEC_ROW;
+    uint8_t *next = codec->next;
+    for (uint32_t stop = i + most; roomy && i < stop; ++i, codes >>= 4) {
+      uint32_t code = (uint32_t)codes & 15u, bytes = cleave_codec_length(code), place = from + i;
+      uint64_t bits, *prediction = code < CLEAVE_CODEC_SECOND ? first + place : second + place;
+      memcpy(&bits, next, 8);
+      next += bytes;
+      words[i] = first[place] = second[place] = *prediction + cleave_codec_difference(bits, bytes);
+    }
+    codec->next = next;
+    for (uint32_t stop = roomy ? i : i + most; i < stop; ++i, codes >>= 4) {
+      uint32_t place = cleave_codec_position(from + i);
+      words[i] = cleave_codec_get_one(codec, (uint32_t)codes & 15u, first + place, second + place);
+    }
+  }
+  if (cleave_codec_is_segment(codec)) codec->recent = words[count - 1];
 }
 
 #endif

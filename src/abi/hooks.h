@@ -20,7 +20,7 @@ extern __thread struct cleave_thread_block __cleave_thread __attribute__((tls_mo
 void __cleave_register(const struct cleave_module *module);
 void __cleave_unregister(const struct cleave_module *module);
 
-/* The two cold calls of the inline code keep every general register but the result and r11, so that the code around
+/* The three cold calls of the inline code keep every general register but the result and r11, so that the code around
  * them need not spill. The definition must repeat the convention; the pass binds them at load time (a lazy PLT
  * resolver would not keep r10). Vector registers are not kept. */
 #define CLEAVE_PRESERVE __attribute__((preserve_most))
@@ -28,6 +28,8 @@ void __cleave_unregister(const struct cleave_module *module);
 /* Room for `words` words; flushes, schedules. The caller sets cursor and writes the record. `segment` is the segment
  * that is about to run: a plan must know it before its accesses happen. */
 CLEAVE_PRESERVE uint64_t *__cleave_reserve(uint64_t words, const struct cleave_segment *segment);
+/* Before `leg`, not the first of its segment, of which `record` has the words so far. Gives the record to go on with. */
+CLEAVE_PRESERVE uint64_t *__cleave_leg(uint64_t *record, const struct cleave_segment *leg);
 /* __cleave_thread.branches is full: writes it away and resets it to CLEAVE_BRANCHES_NONE. */
 CLEAVE_PRESERVE void __cleave_branches_full(void);
 

@@ -10,10 +10,14 @@
  *                        writes a `branches` record before a sixteenth would be lost
  *
  * A segment is a straight run of events within one basic block: nothing in it calls code that could record or
- * synchronise, and no two accesses in it may touch the same memory (so a scheduler that decides between segments
- * decides between any two accesses that matter). Its descriptor says how many payload words it has; what they mean
- * (which is the address of which access, what is constant or derived and so not stored) is in the module's tables,
- * slot by slot in program order. The pass writes the tables, trace/ reads them: site_tables.h.
+ * synchronise. Its descriptor says how many payload words it has; what they mean (which is the address of which
+ * access, what is constant or derived and so not stored) is in the module's tables, slot by slot in program order. The
+ * pass writes the tables, trace/ reads them: site_tables.h.
+ *
+ * A segment in which two accesses may touch the same memory has legs: within one leg no two accesses may, so a
+ * scheduler that decides between legs decides between any two accesses that matter. Running free, all legs share one
+ * record. Under control each leg is a record of its own, with a descriptor of its own: those of the legs stand
+ * behind that of their segment. The record of a leg has the words of the legs before it in front of its own.
  *
  * Inline code of a segment of n payload words:
  *
@@ -22,12 +26,15 @@
  *   __cleave_thread.cursor = p + 1 + n;                                     // reserved before the first access
  *   p[0] = descriptor | __cleave_thread.branches << 48;  __cleave_thread.branches = 1;
  *   p[1] = address of the first access;  v = load;  p[2] = v;  …
+ *   if (__cleave_thread.limit <= p) p = __cleave_leg(p, descriptor + 2);    // before the second leg; cold, under control
+ *   p[3] = …
  *
  * The buffer is zeroed when it is handed out, and the addresses are stored before the access, so a segment that was
  * interrupted (crash, another thread's exit) shows how far it came: an address word of 0 was not reached.
  *
  * Under control (schedule other than free) `limit` is kept at 0, so every segment enters __cleave_reserve:
- * that is the scheduling point before its first access, and costs nothing when nobody schedules.
+ * that is the scheduling point before its first access, and costs nothing when nobody schedules. Every further leg
+ * enters __cleave_leg for the same reason.
  */
 #ifndef CLEAVE_ABI_RECORD_H
 #define CLEAVE_ABI_RECORD_H
@@ -38,7 +45,7 @@
 extern "C" {
 #endif
 
-#define CLEAVE_ABI_VERSION 1
+#define CLEAVE_ABI_VERSION 2
 
 #define CLEAVE_HEADER_ADDRESS_BITS 48
 #define CLEAVE_HEADER_ADDRESS_MASK ((UINT64_C(1) << 48) - 1)
@@ -60,6 +67,7 @@ struct cleave_segment {
 #define CLEAVE_SEGMENT_MAX_WORDS 240u /* the pass starts a new segment before this; the smallest buffer holds two */
 #define CLEAVE_SEGMENT_ACCESS 1u /* has at least one memory access */
 #define CLEAVE_SEGMENT_CALL 2u   /* ends in a call */
+#define CLEAVE_SEGMENT_LEGS 4u   /* the descriptors of its legs follow */
 
 /* What a module (translation unit) tells the runtime at start, through __cleave_register. */
 struct cleave_module {

@@ -13,7 +13,7 @@
 
 #define CLEAVE_TRACE_MAGIC UINT64_C(0x31455641454c4301) /* "\1CLEAVE1" */
 #define CLEAVE_CHUNK_MAGIC UINT32_C(0x4b4e4843)         /* "CHNK" */
-#define CLEAVE_TRACE_VERSION 2
+#define CLEAVE_TRACE_VERSION 3
 
 struct cleave_file_header {
   uint64_t magic;

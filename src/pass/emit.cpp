@@ -101,13 +101,37 @@ class Emitter {
     Value* outcomes = builder.CreateShl(builder.CreateLoad(word, outcomes_), CLEAVE_HEADER_ADDRESS_BITS);
     builder.CreateStore(builder.CreateOr(outcomes, builder.CreatePtrToInt(descriptor, word)), record);
     builder.CreateStore(builder.getInt64(CLEAVE_BRANCHES_NONE), outcomes_);
+    Value* here = record;
+    size_t leg = 0;
     for (size_t i = 0; i < segment.words.size(); ++i) {
+      for (; leg < segment.legs.size() && segment.legs[leg].words <= i; ++leg)
+        here = emit_leg(segment, leg, here);
       const PlannedWord& planned = segment.words[i];
       builder.SetInsertPoint(planned.anchor);
       builder.SetCurrentDebugLocation(planned.anchor->getDebugLoc());
       Value* value = piece_value(builder, planned.value, planned.piece, layout_);
-      builder.CreateStore(value, builder.CreateConstInBoundsGEP1_64(word, record, i + 1));
+      builder.CreateStore(value, builder.CreateConstInBoundsGEP1_64(word, here, i + 1));
     }
+  }
+
+  // Before a leg but the first. All outcomes are in the segment's header.
+  Value* emit_leg(const PlannedSegment& segment, size_t number, Value* record) {
+    Instruction* first = segment.legs[number].first;
+    IRBuilder<> builder(first);
+    builder.SetCurrentDebugLocation(first->getDebugLoc());
+    Value* limit = builder.CreateLoad(builder.getPtrTy(), runtime_.limit);
+    BasicBlock* head = builder.GetInsertBlock();
+    Instruction* cold =
+        SplitBlockAndInsertIfThen(builder.CreateICmpULE(limit, record), first, false, unlikely_);
+    IRBuilder<> slow(cold);
+    slow.SetCurrentDebugLocation(first->getDebugLoc());
+    auto index = static_cast<uint32_t>(segment.index + 2 + number);
+    CallInst* call = slow.CreateCall(runtime_.leg, {record, segment_pointer(slow, index)});
+    call->setCallingConv(CallingConv::PreserveMost);
+    PHINode* next = PHINode::Create(builder.getPtrTy(), 2, "cleave.record", first->getParent()->begin());
+    next->addIncoming(record, head);
+    next->addIncoming(call, cold->getParent());
+    return next;
   }
 
   void emit_branch(BranchInst& branch, bool may_fill) {

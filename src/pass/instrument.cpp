@@ -1,6 +1,7 @@
 #include "pass/instrument.h"
 
 #include <llvm/Analysis/AliasAnalysis.h>
+#include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
@@ -69,7 +70,9 @@ PreservedAnalyses RecordPass::run(Module& module, ModuleAnalysisManager& analyse
     prepare(function, state_->names);
     functions.invalidate(function, PreservedAnalyses::none());
     plans.push_back(
-        Planner(function, functions.getResult<AAManager>(function), tables, state_->names).plan());
+        Planner(function, functions.getResult<AAManager>(function),
+                functions.getResult<ScalarEvolutionAnalysis>(function), tables, state_->names)
+            .plan());
   }
   tables.add_defined_globals();
   for (const FieldAnnotation& field : state_->names.annotations)

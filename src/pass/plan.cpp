@@ -17,9 +17,9 @@ using namespace llvm;
 
 namespace {
 
-// Far below the ABI's limit: a long segment only delays the next scheduling point and costs alias queries.
-constexpr unsigned kMostWords = 60;
-constexpr unsigned kMostAccesses = 24;
+// Below the ABI's limit with room for what follows the last access.
+constexpr unsigned kMostWords = 160;
+constexpr unsigned kMostAccesses = 24;  // of a leg: each costs an alias query with all others
 static_assert(kMostWords + 16 < CLEAVE_SEGMENT_MAX_WORDS);
 
 bool is_plain_call(const Instruction& instruction) {
@@ -39,10 +39,12 @@ Piece whole_word() {
 
 }  // namespace
 
-Planner::Planner(Function& function, AAResults& aliases, TableBuilder& tables, const Names& names)
+Planner::Planner(Function& function, AAResults& aliases, ScalarEvolution& evolution, TableBuilder& tables,
+                 const Names& names)
     : function_(function),
       layout_(function.getParent()->getDataLayout()),
       aliases_(aliases),
+      evolution_(evolution),
       tables_(tables),
       names_(names) {
   plan_.function = &function;
@@ -174,10 +176,8 @@ void Planner::plan_access(Instruction& access, Value* pointer, Value* value, boo
     return;
   }
   MemoryLocation location = MemoryLocation::get(&access);
-  if (open_ && (touched_.size() >= kMostAccesses || segment_.words.size() + pieces->size() + 1 > kMostWords ||
-                conflicts(location))) {
-    close();
-  }
+  if (open_ && segment_.words.size() + pieces->size() + 1 > kMostWords) close();
+  if (open_ && (touched_.size() >= kMostAccesses || conflicts(location))) begin_leg(access);
   ++tables_.tables.coverage.accesses;
   AccessName name = names_.of(access, pointer, write);
   Operand first;
@@ -199,17 +199,23 @@ void Planner::plan_access(Instruction& access, Value* pointer, Value* value, boo
     } else {
       table_.slots[number].address = {Source::Derived, first_slot, static_cast<int64_t>(piece.offset)};
     }
-    auto* constant = dyn_cast<ConstantInt>(value);
-    if (constant != nullptr && constant->getBitWidth() <= 64) {
-      table_.slots[number].value = {Source::Constant, 0, static_cast<int64_t>(constant->getZExtValue())};
-    } else if (isa<ConstantPointerNull>(value) || isa<ConstantAggregateZero>(value)) {
-      table_.slots[number].value = {Source::Constant, 0, 0};
-    } else {
-      table_.slots[number].value = word(write ? access : *access.getNextNode(), value, piece);
-    }
+    table_.slots[number].value = value_of(access, value, piece, write);
   }
   touched_.push_back(location);
   table_.flags |= CLEAVE_SEGMENT_ACCESS;
+}
+
+Operand Planner::value_of(Instruction& access, Value* value, const Piece& piece, bool write) {
+  // The first access of a leg always has a word: how far an interrupted segment came is told by its words.
+  if (!segment_.legs.empty() && segment_.words.size() == segment_.legs.back().words) {
+    segment_.words.push_back({write ? &access : access.getNextNode(), value, piece});
+    return {Source::Word, static_cast<uint32_t>(segment_.words.size() - 1), 0};
+  }
+  const auto* constant = dyn_cast<ConstantInt>(value);
+  if (constant != nullptr && constant->getBitWidth() <= 64)
+    return {Source::Constant, 0, static_cast<int64_t>(constant->getZExtValue())};
+  if (isa<ConstantPointerNull>(value) || isa<ConstantAggregateZero>(value)) return {Source::Constant, 0, 0};
+  return word(write ? access : *access.getNextNode(), value, piece);
 }
 
 void Planner::open(Instruction& first) {
@@ -227,8 +233,42 @@ void Planner::close() {
   open_ = false;
   segment_.index = static_cast<uint32_t>(tables_.tables.segments.size());
   table_.words = static_cast<uint16_t>(segment_.words.size());
-  tables_.tables.segments.push_back(std::move(table_));
+  for (const PlannedLeg& leg : segment_.legs) table_.legs.push_back(leg.slots);
+  if (!segment_.legs.empty()) table_.flags |= CLEAVE_SEGMENT_LEGS;
+  tables_.tables.segments.push_back(table_);
+  if (!segment_.legs.empty()) add_legs(table_);
   plan_.actions.push_back({Action::Segment, segment_.first, std::move(segment_)});
+}
+
+void Planner::begin_leg(Instruction& first) {
+  segment_.legs.push_back({&first, static_cast<uint16_t>(table_.slots.size()),
+                           static_cast<uint16_t>(segment_.words.size())});
+  touched_.clear();
+}
+
+// The tables of the legs: the words are those of the whole up to the leg's last.
+void Planner::add_legs(const SegmentTable& whole) {
+  std::vector<Slot> slots = whole.slots;
+  for (Slot& slot : slots) {
+    if (slot.address.source != Source::Derived) continue;
+    const Operand& base = slots[slot.address.index].address;
+    slot.address = {base.source, base.index, base.constant + slot.address.constant};
+  }
+  size_t from = 0;
+  for (size_t i = 0; i <= segment_.legs.size(); ++i) {
+    bool last = i == segment_.legs.size();
+    size_t to = last ? slots.size() : segment_.legs[i].slots;
+    SegmentTable leg;
+    leg.words = last ? whole.words : segment_.legs[i].words;
+    leg.function = whole.function;
+    leg.slots.assign(slots.begin() + static_cast<ptrdiff_t>(from), slots.begin() + static_cast<ptrdiff_t>(to));
+    for (const Slot& slot : leg.slots) {
+      if (slot.kind <= SlotKind::Write) leg.flags |= CLEAVE_SEGMENT_ACCESS;
+      if (slot.kind == SlotKind::Call) leg.flags |= CLEAVE_SEGMENT_CALL;
+    }
+    tables_.tables.segments.push_back(std::move(leg));
+    from = to;
+  }
 }
 
 Slot& Planner::add_slot(SlotKind kind, Instruction& at, Instruction& anchor, const AccessName& name) {
@@ -270,7 +310,13 @@ Operand Planner::address_of(Instruction& access, Value* pointer) {
   for (const KnownAddress& known : known_) {
     if (known.base == base) return {Source::Derived, known.slot, constant - known.offset};
   }
-  known_.push_back({base, constant, static_cast<uint32_t>(table_.slots.size() - 1)});
+  // a[i] and a[i + 1]: the indices differ by a constant, which only their expressions show.
+  const SCEV* expression = evolution_.getSCEV(pointer);
+  for (const KnownAddress& known : known_) {
+    if (auto distance = evolution_.computeConstantDifference(expression, known.expression))
+      return {Source::Derived, known.slot, distance->getSExtValue()};
+  }
+  known_.push_back({base, constant, static_cast<uint32_t>(table_.slots.size() - 1), expression});
   // Never shared with a value's word: only an address word that was not reached is zero.
   segment_.words.push_back({&access, pointer, whole_word()});
   return {Source::Word, static_cast<uint32_t>(segment_.words.size() - 1), 0};

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <llvm/Analysis/AliasAnalysis.h>
+#include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/IR/Instructions.h>
 
 #include <vector>
@@ -27,10 +28,17 @@ struct PlannedWord {
   Piece piece;
 };
 
+// A leg of a segment but its first (abi/record.h).
+struct PlannedLeg {
+  llvm::Instruction* first;
+  uint16_t slots, words;  // of the segment, before it
+};
+
 struct PlannedSegment {
-  uint32_t index;            // in the module's tables
+  uint32_t index;            // in the module's tables; those of its legs follow if there are several
   llvm::Instruction* first;  // reserved before this
   std::vector<PlannedWord> words;
+  std::vector<PlannedLeg> legs;
 };
 
 struct Action {
@@ -51,7 +59,8 @@ struct FunctionPlan {
 
 class Planner {
  public:
-  Planner(llvm::Function& function, llvm::AAResults& aliases, TableBuilder& tables, const Names& names);
+  Planner(llvm::Function& function, llvm::AAResults& aliases, llvm::ScalarEvolution& evolution,
+          TableBuilder& tables, const Names& names);
   FunctionPlan plan();
 
  private:
@@ -75,8 +84,11 @@ class Planner {
   Slot& add_slot(SlotKind kind, llvm::Instruction& at) { return add_slot(kind, at, at); }
   Operand word(llvm::Instruction& anchor, llvm::Value* value, const Piece& piece);
   Operand address_of(llvm::Instruction& access, llvm::Value* pointer);
+  Operand value_of(llvm::Instruction& access, llvm::Value* value, const Piece& piece, bool write);
   void open(llvm::Instruction& first);
   void close();
+  void begin_leg(llvm::Instruction& first);
+  void add_legs(const SegmentTable& whole);
   bool conflicts(const llvm::MemoryLocation& location);
   bool leave_out(llvm::Instruction& access, llvm::Value* pointer);
   bool needs_frame() const;
@@ -84,6 +96,7 @@ class Planner {
   llvm::Function& function_;
   const llvm::DataLayout& layout_;
   llvm::AAResults& aliases_;
+  llvm::ScalarEvolution& evolution_;
   TableBuilder& tables_;
   const Names& names_;
   Privacy privacy_;
@@ -93,13 +106,14 @@ class Planner {
   bool open_ = false;
   PlannedSegment segment_;
   SegmentTable table_;
-  std::vector<llvm::MemoryLocation> touched_;
+  std::vector<llvm::MemoryLocation> touched_;  // by the leg
   struct KnownAddress {
     llvm::Value* base;
     int64_t offset;
     uint32_t slot;
+    const llvm::SCEV* expression;
   };
-  std::vector<KnownAddress> known_;
+  std::vector<KnownAddress> known_;  // of the segment
 };
 
 }  // namespace cleave

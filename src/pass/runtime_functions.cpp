@@ -19,8 +19,9 @@ RuntimeFunctions::RuntimeFunctions(Module& module) {
       plain.addFnAttribute(context, Attribute::Cold).addFnAttribute(context, Attribute::NonLazyBind);
 
   reserve = module.getOrInsertFunction("__cleave_reserve", cold, pointer, word, pointer);
+  leg = module.getOrInsertFunction("__cleave_leg", cold, pointer, pointer, pointer);
   branches_full = module.getOrInsertFunction("__cleave_branches_full", cold, none);
-  for (FunctionCallee callee : {reserve, branches_full}) {
+  for (FunctionCallee callee : {reserve, leg, branches_full}) {
     if (auto* function = dyn_cast<Function>(callee.getCallee()))
       function->setCallingConv(CallingConv::PreserveMost);
   }

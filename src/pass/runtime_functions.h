@@ -9,7 +9,7 @@ namespace cleave {
 struct RuntimeFunctions {
   explicit RuntimeFunctions(llvm::Module& module);
 
-  llvm::FunctionCallee reserve, branches_full;
+  llvm::FunctionCallee reserve, leg, branches_full;
   llvm::FunctionCallee atomic_begin, atomic_end, fence;
   llvm::FunctionCallee range_read, range_write;
   llvm::FunctionCallee register_module, unregister_module;

@@ -104,14 +104,43 @@ using namespace cleave::runtime;
 extern "C" uint64_t* __cleave_reserve(uint64_t words, const cleave_segment* segment) {
   Thread* thread = own_thread();
   if (thread == nullptr) return go_nowhere(true);
-  if (state.one_at_a_time) return reserve_in_turn(thread, words, segment);
+  bool legs = segment->flags & CLEAVE_SEGMENT_LEGS;
+  if (state.one_at_a_time) return reserve_in_turn(thread, words, legs ? segment + 1 : segment);
   if (__builtin_expect(state.controlled, 0)) control_segment(segment);
   bool stamped = state.mode.load(std::memory_order_relaxed) == Mode::Recording;
   uint64_t* place = make_room(thread, words + 2);
   if (place == nullptr) return go_nowhere(false);
   if (stamped) record(kRecord_stamp, stamp_now());
   set_limit(*thread->stream, words);
+  if (state.controlled && legs) __cleave_thread.limit = nullptr;  // noise wants to come between them too
   return __cleave_thread.cursor;
+}
+
+extern "C" uint64_t* __cleave_leg(uint64_t* record, const cleave_segment* leg) {
+  Thread* thread = own_thread();
+  if (thread == nullptr || !state.controlled) return record;
+  Stream& stream = *thread->stream;
+  if (!state.one_at_a_time) {
+    control_segment(leg);
+    set_limit(stream, 0);
+    return record;
+  }
+  if (record < stream.base || record >= stream.end) return record;  // going nowhere
+  // What has happened so far becomes the record of the leg before; the words go on into the next.
+  const cleave_segment* before = leg - 1;
+  uint64_t words[CLEAVE_SEGMENT_MAX_WORDS];
+  memcpy(words, record + 1, before->words * sizeof *words);
+  record[0] = word_of(before) | (record[0] & ~CLEAVE_HEADER_ADDRESS_MASK);
+  __cleave_thread.cursor = record + 1 + before->words;
+  control_segment(leg);
+  uint64_t* place = make_room(thread, 1u + leg->words);
+  if (place == nullptr) return go_nowhere(false);
+  memcpy(place + 1, words, before->words * sizeof *words);
+  place[0] = word_of(leg) | CLEAVE_BRANCHES_NONE << CLEAVE_HEADER_ADDRESS_BITS;
+  __cleave_thread.cursor = place + 1 + leg->words;
+  __cleave_thread.limit = nullptr;
+  control_recorded(place, leg);
+  return place;
 }
 
 extern "C" void __cleave_branches_full(void) { record(kRecord_branches); }

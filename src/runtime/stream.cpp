@@ -33,7 +33,7 @@ struct alignas(64) Encoder {
   uint64_t sequence = 0;
   cleave_codec codec;
   cleave_chunk_header header;
-  uint8_t body[48 * 1024];
+  uint8_t body[60 * 1024];
 };
 constexpr uint32_t kEncoders = 24;
 Encoder encoders[kEncoders];
@@ -66,7 +66,7 @@ void write_chunk(Stream& stream, Encoder& encoder, bool goes_on, uint64_t words,
   encoder.header.records = static_cast<uint32_t>(records);
   encoder.stream = stream.number;
   encoder.sequence = stream.sequence;
-  append_chunk_in_place(&encoder.header, static_cast<uint32_t>(encoder.codec.next - encoder.body));
+  append_chunk_in_place(&encoder.header, static_cast<uint32_t>(cleave_codec_end_body(&encoder.codec)));
 }
 
 // As many records as fit into the encoder's body; moves `from` behind them.
@@ -75,14 +75,13 @@ struct Encoded {
 };
 __attribute__((always_inline)) inline Encoded encode_some(Encoder& encoder, const uint64_t*& from, const uint64_t* to) {
   Encoded done;
-  const uint8_t* full = encoder.body + sizeof encoder.body;
   while (from < to) {
     size_t count = record_words(from);
     if (__builtin_expect(count == 0, 0)) {  // a gap: a record that a fork in a signal handler took away
       ++from;
       continue;
     }
-    if (encoder.codec.next + cleave_codec_bound(count) > full) break;
+    if (!cleave_codec_fits(&encoder.codec, count)) break;
     cleave_codec_put_record(&encoder.codec, from, static_cast<uint32_t>(count - 1));
     from += count;
     done.words += count;
@@ -112,8 +111,8 @@ void encode_range(Stream& stream, Encoder& encoder, const uint64_t* from, const 
   if (known < 0) bit_instructions.store(known = has_bit_instructions(), std::memory_order_relaxed);
   while (from < to) {
     bool goes_on = continues(stream, encoder);
-    if (goes_on) cleave_codec_resume(&encoder.codec, encoder.body, sizeof encoder.body);
-    else cleave_codec_start(&encoder.codec, encoder.body, sizeof encoder.body);
+    if (!goes_on) cleave_codec_clear(&encoder.codec);
+    cleave_codec_begin_body(&encoder.codec, encoder.body, sizeof encoder.body);
     encoder.stream = kNobody;  // until its chunk is written: a crash in between must not leave half of it to another
     Encoded done = known ? encode_some_now(encoder, from, to) : encode_some_anywhere(encoder, from, to);
     if (done.records == 0 && from < to) fail("a record is too long to be encoded");

@@ -34,16 +34,11 @@ bool ThreadScript::fetch() {
     ahead_.push_back(std::move(slot));
     return true;
   }
-  std::vector<uint64_t> addresses(record->segment->slots.size(), 0);
   for (uint32_t i = 0; i < record->segment->slots.size(); ++i) {
     const SlotPlan& plan = record->segment->slots[i];
     ScriptSlot slot{.segment = record->segment, .slot = i, .record = record->number};
-    switch (plan.address_source) {
-      case Source::Word: slot.address = record->words[plan.address_index]; break;
-      case Source::Derived: slot.address = addresses[plan.address_index] + plan.address_constant; break;
-      default: slot.address = plan.address_constant; break;
-    }
-    addresses[i] = slot.address;
+    slot.address = plan.address_constant;
+    if (plan.address_source == Source::Word) slot.address += record->words[plan.address_index];
     slot.value = plan.value_source == Source::Word ? record->words[plan.value_index] : plan.value_constant;
     ahead_.push_back(std::move(slot));
   }

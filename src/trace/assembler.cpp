@@ -8,7 +8,6 @@
 namespace cleave {
 namespace {
 
-constexpr size_t kLargestSegment = 4096;      // slots; more only in damaged tables
 constexpr uint32_t kDirectThreads = 1 << 16;  // thread numbers below this are looked up in an array
 
 }  // namespace
@@ -91,32 +90,24 @@ void Assembler::access(Thread& thread, Event& event, uint64_t address, uint32_t 
 }
 
 void Assembler::segment(Thread& thread, uint16_t branches, const SegmentPlan& plan, const uint64_t* words,
-                        size_t valid) {
+                        size_t valid, size_t from, size_t to) {
   thread.branches += branch_count(branches);
   if (!plan.events) return;
-  uint64_t addresses[kLargestSegment];
-  size_t count = std::min(plan.slots.size(), kLargestSegment);
   const bool whole = valid >= plan.words;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = from; i < to; ++i) {
     const SlotPlan& slot = plan.slots[i];
     uint64_t address = slot.address_constant;
     if (slot.address_source == Source::Word) {
-      if (slot.address_index >= valid) return;  // interrupted before this
+      if (slot.address_index >= valid || words[slot.address_index] == 0) return;  // interrupted before this
       address += words[slot.address_index];
-    } else if (slot.address_source == Source::Derived) {
-      address += addresses[slot.address_index];
     }
-    addresses[i] = address;
     uint64_t value = slot.value_constant;
     if (slot.value_source == Source::Word) {
       if (!whole && slot.value_index >= valid) return;
       value = words[slot.value_index];
     }
     if (slot.kind <= SlotKind::Write) {
-      if (address < 4096) {
-        if (slot.address_source == Source::Word && words[slot.address_index] == 0) return;  // not reached
-        continue;
-      }
+      if (address < 4096) continue;
       if (origins_) thread.origin.slot = static_cast<uint32_t>(i);
       Event event{.kind = slot.kind == SlotKind::Read ? EventKind::Read : EventKind::Write,
                   .thread = thread.id};

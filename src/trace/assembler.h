@@ -68,9 +68,10 @@ class Assembler {
   // The state of the thread with this number; made on first sight.
   Thread& thread(uint32_t number);
 
-  // A segment of which the first `valid` payload words were written.
-  void segment(Thread& thread, uint16_t branches, const SegmentPlan& plan, const uint64_t* words,
-               size_t valid);
+  // Slots `from` to `to` of a segment of which the first `valid` payload words were written. `branches` are
+  // those before `from`.
+  void segment(Thread& thread, uint16_t branches, const SegmentPlan& plan, const uint64_t* words, size_t valid,
+               size_t from, size_t to);
   // A record of the runtime; `words` is its payload.
   void record(Thread& thread, RecordKind kind, uint16_t branches, std::span<const uint64_t> words);
   void set_origin_base(uint64_t offset) { chunk_offset_ = offset; }

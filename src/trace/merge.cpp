@@ -57,6 +57,7 @@ bool Merger::open_chunk(Lane& lane) {
       problems_.push_back(fmt::format("byte {}: {}; the rest of that thread is lost", chunk.offset, problem));
     }
     lane.position = 0;
+    lane.leg = 0;
     lane.next_mark = 0;
     lane.mark_position = 0;
     update_clock(lane);
@@ -164,25 +165,26 @@ void Merger::run_lane(Lane& lane, uint64_t until, size_t events) {
       update_clock(lane);
       return push(lane);
     }
-    if (!runnable_.empty() && !turn_seen_) {
+    bool alone = runnable_.empty() || turn_seen_;
+    if (!alone) {
       lane.busy = true;
       let_others_first(lane, 0);
       lane.busy = false;
     }
-    if (!step(lane)) return;
+    if (!step(lane, alone)) return;
   }
 }
 
-// Takes one record. False when the lane is parked before it.
-bool Merger::step(Lane& lane) {
+// Takes one record, or of a segment one leg if it is not to be taken whole. False when the lane is parked before it.
+bool Merger::step(Lane& lane, bool whole) {
   uint64_t header = lane.chunk.words()[lane.position];
   lane.thread->origin = {lane.record, 0};
   if (address_of(header) < 4096) return process_record(lane, header);
-  process_segment(lane, header, *file_.modules().find(address_of(header), lane.chunk.offset()));
+  process_segment(lane, header, *file_.modules().find(address_of(header), lane.chunk.offset()), whole);
   return true;
 }
 
-void Merger::process_segment(Lane& lane, uint64_t header, const SegmentPlan& plan) {
+void Merger::process_segment(Lane& lane, uint64_t header, const SegmentPlan& plan, bool whole) {
   std::span<const uint64_t> words = lane.chunk.words();
   const uint64_t* payload = words.data() + lane.position + 1;
   uint32_t next = lane.position + 1 + plan.words;
@@ -190,9 +192,16 @@ void Merger::process_segment(Lane& lane, uint64_t header, const SegmentPlan& pla
   if (next + 1 < words.size() && address_of(words[next]) == static_cast<uint64_t>(RecordKind::cut)) {
     valid = std::min<uint64_t>(valid, words[next + 1]);
   }
-  lane.position = next;
-  ++lane.record;
-  assembler_.segment(*lane.thread, branches_of(header), plan, payload, valid);
+  uint32_t leg = lane.leg, last = whole ? static_cast<uint32_t>(plan.legs.size()) - 1 : leg;
+  if (last + 1 == plan.legs.size()) {
+    lane.leg = 0;
+    lane.position = next;
+    ++lane.record;
+  } else {
+    lane.leg = last + 1;
+  }
+  assembler_.segment(*lane.thread, leg == 0 ? branches_of(header) : uint16_t{1}, plan, payload, valid,
+                     leg == 0 ? 0 : plan.legs[leg - 1], plan.legs[last]);
 }
 
 bool Merger::process_record(Lane& lane, uint64_t header) {

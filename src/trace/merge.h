@@ -2,9 +2,10 @@
 //
 // Exact: tickets (a record is taken only after all smaller numbers of its stripe), fork before start, exit
 // before join, turns of a controlled run. What these leave open is ordered by time stamps, with positions
-// between two stamps interpolated, a few records at a time. Where accesses race, values help: before a read
+// between two stamps interpolated, a few steps at a time: a step is a record, or one leg of a segment
+// (abi/record.h), since another thread may have come between two legs. Where accesses race, values help: before a read
 // that memory contradicts, a thread that is about to write that value goes first, and before a write, a
-// thread that is about to read the value that it would destroy. Both look ahead a few records only and never
+// thread that is about to read the value that it would destroy. Both look ahead a few steps only and never
 // pass a gate. Ties go to the smaller thread number, so the same file gives the same order.
 //
 // Memory: one decoded chunk for each thread that has begun and not ended. Time: O(log threads) for each
@@ -56,6 +57,7 @@ class Merger {
     DecodedChunk chunk;
     size_t next_chunk = 0;
     uint32_t position = 0;  // of the next record in chunk.words()
+    uint32_t leg = 0;       // next of that record, if it is a segment
     size_t next_mark = 0;   // first mark at or after position
     uint32_t mark_position = 0;
     uint64_t mark_stamp = 0;  // last stamp passed
@@ -74,15 +76,15 @@ class Merger {
   };
   struct Ahead {
     Lane* lane = nullptr;
-    uint32_t records = 0;
+    uint32_t steps = 0;
   };
 
   void push(Lane& lane);
   void run_lane(Lane& lane, uint64_t until, size_t events);
-  bool step(Lane& lane);
+  bool step(Lane& lane, bool whole);
   bool somebody_is_awaited() const;
   bool open_chunk(Lane& lane);
-  void process_segment(Lane& lane, uint64_t header, const SegmentPlan& plan);
+  void process_segment(Lane& lane, uint64_t header, const SegmentPlan& plan, bool whole);
   bool process_record(Lane& lane, uint64_t header);
   Gate gate_of(Lane& lane, RecordKind kind, const uint64_t* words, uint64_t* awaited);
   bool ticket_open(uint64_t ticket) const {
@@ -100,11 +102,11 @@ class Merger {
   bool worth_looking();
   void run_ahead(const Ahead& ahead, int depth);
   Ahead find_ahead(uint64_t address, uint32_t bytes, uint64_t value, SlotKind kind);
-  bool matches_ahead(const SegmentPlan& plan, const uint64_t* words, uint64_t address, uint32_t bytes,
-                     uint64_t value, SlotKind kind, bool* stop) const;
+  bool matches_ahead(const SegmentPlan& plan, uint32_t leg, const uint64_t* words, uint64_t address,
+                     uint32_t bytes, uint64_t value, SlotKind kind, bool* stop) const;
 
-  static constexpr size_t kQuantum = 16;  // records a thread runs at least
-  static constexpr uint32_t kAhead = 32;  // records looked at in another thread
+  static constexpr size_t kQuantum = 16;  // steps a thread runs at least
+  static constexpr uint32_t kAhead = 32;  // steps looked at in another thread
 
   const TraceFile& file_;
   Assembler& assembler_;

@@ -6,21 +6,16 @@
 namespace cleave {
 namespace {
 
-uint64_t slot_address(const SegmentPlan& plan, size_t slot, const uint64_t* words) {
-  uint64_t address = 0;
-  for (;;) {
-    const SlotPlan& at = plan.slots[slot];
-    address += at.address_constant;
-    if (at.address_source == Source::Word) return address + words[at.address_index];
-    if (at.address_source != Source::Derived) return address;
-    slot = at.address_index;
-  }
+uint64_t slot_address(const SlotPlan& slot, const uint64_t* words) {
+  return slot.address_constant + (slot.address_source == Source::Word ? words[slot.address_index] : 0);
 }
+
+size_t leg_begin(const SegmentPlan& plan, uint32_t leg) { return leg == 0 ? 0 : plan.legs[leg - 1]; }
 
 }  // namespace
 
-// Whoever must come before the lane's next record, a segment, is run up to there; and before each of their
-// records, whoever must come before that, kDeepest levels deep.
+// Whoever must come before the lane's next leg of a segment is run up to there; and before each of their
+// steps, whoever must come before that, kDeepest levels deep.
 void Merger::let_others_first(Lane& lane, int depth) {
   if (lane.position >= lane.chunk.words().size()) return;
   const uint64_t* at = lane.chunk.words().data() + lane.position;
@@ -29,10 +24,10 @@ void Merger::let_others_first(Lane& lane, int depth) {
   const SegmentPlan& plan = *file_.modules().find(header, lane.chunk.offset());
   if (!plan.accesses) return;
   const uint64_t* words = at + 1;
-  for (size_t i = 0; i < plan.slots.size(); ++i) {
+  for (size_t i = leg_begin(plan, lane.leg), end = plan.legs[lane.leg]; i < end; ++i) {
     const SlotPlan& slot = plan.slots[i];
     if (slot.kind > SlotKind::Write) continue;
-    uint64_t address = slot_address(plan, i, words);
+    uint64_t address = slot_address(slot, words);
     const Atom* atom = assembler_.atom(address, slot.width);
     uint64_t value = low_bytes(Assembler::slot_value(slot, words), slot.width);
     if (slot.kind == SlotKind::Read) {
@@ -68,27 +63,26 @@ void Merger::run_ahead(const Ahead& ahead, int depth) {
   constexpr int kDeepest = 4;
   Lane& lane = *ahead.lane;
   lane.busy = true;
-  for (uint32_t n = 0; n < ahead.records && lane.position < lane.chunk.words().size(); ++n) {
+  for (uint32_t n = 0; n < ahead.steps && lane.position < lane.chunk.words().size(); ++n) {
     if (depth < kDeepest) let_others_first(lane, depth + 1);
     const uint64_t* at = lane.chunk.words().data() + lane.position;
     uint64_t header = at[0] & CLEAVE_HEADER_ADDRESS_MASK, awaited = 0;
     // The lane stands in the heap: it must not be parked from here.
     if (header < 4096 && gate_of(lane, static_cast<RecordKind>(header), at + 1, &awaited) != Gate::Open)
       break;
-    step(lane);
+    step(lane, false);
   }
   lane.busy = false;
 }
 
-// How many records of which idle lane lead up to and through one that does `kind` of `value` at `address`.
+// How many steps of which idle lane lead up to and through one that does `kind` of `value` at `address`.
 Merger::Ahead Merger::find_ahead(uint64_t address, uint32_t bytes, uint64_t value, SlotKind kind) {
   Ahead best;
   for (Lane& other : lanes_) {
     if (other.busy || other.status != Status::Runnable) continue;
     std::span<const uint64_t> words = other.chunk.words();
-    uint32_t at = other.position;
-    for (uint32_t n = 1; n <= kAhead && at < words.size() && (best.lane == nullptr || n < best.records);
-         ++n) {
+    uint32_t at = other.position, leg = other.leg;
+    for (uint32_t n = 1; n <= kAhead && at < words.size() && (best.lane == nullptr || n < best.steps); ++n) {
       uint64_t header = words[at] & CLEAVE_HEADER_ADDRESS_MASK;
       if (header < 4096) {
         const RecordShape& shape = shape_of(header);
@@ -101,24 +95,26 @@ Merger::Ahead Merger::find_ahead(uint64_t address, uint32_t bytes, uint64_t valu
       }
       const SegmentPlan* plan = file_.modules().find(header, other.chunk.offset());
       bool stop = false;
-      if (plan->accesses && matches_ahead(*plan, words.data() + at + 1, address, bytes, value, kind, &stop)) {
+      if (plan->accesses &&
+          matches_ahead(*plan, leg, words.data() + at + 1, address, bytes, value, kind, &stop)) {
         best = {&other, n};
         break;
       }
       if (stop) break;
+      if (++leg < plan->legs.size()) continue;
+      leg = 0;
       at += 1u + plan->words;
     }
   }
   return best;
 }
 
-// `stop` is set when the segment accesses that memory in a way that makes going on useless.
-bool Merger::matches_ahead(const SegmentPlan& plan, const uint64_t* words, uint64_t address, uint32_t bytes,
-                           uint64_t value, SlotKind kind, bool* stop) const {
-  for (size_t i = 0; i < plan.slots.size(); ++i) {
+// `stop` is set when the leg accesses that memory in a way that makes going on useless.
+bool Merger::matches_ahead(const SegmentPlan& plan, uint32_t leg, const uint64_t* words, uint64_t address,
+                           uint32_t bytes, uint64_t value, SlotKind kind, bool* stop) const {
+  for (size_t i = leg_begin(plan, leg); i < plan.legs[leg]; ++i) {
     const SlotPlan& slot = plan.slots[i];
-    if (slot.kind > SlotKind::Write || slot_address(plan, i, words) != address || slot.width != bytes)
-      continue;
+    if (slot.kind > SlotKind::Write || slot_address(slot, words) != address || slot.width != bytes) continue;
     if (slot.kind == kind && low_bytes(Assembler::slot_value(slot, words), bytes) == value) return true;
     // A write of another value ends what a reader of the old one could see.
     *stop |= slot.kind == SlotKind::Write && kind == SlotKind::Read;

@@ -8,7 +8,8 @@
 namespace cleave {
 namespace {
 
-SlotPlan plan_of(const Slot& slot, const Module& module) {
+// `earlier` are the slots of the segment before this one.
+SlotPlan plan_of(const Slot& slot, const Module& module, const std::vector<SlotPlan>& earlier) {
   SlotPlan plan{.kind = slot.kind, .width = slot.width, .site = slot.site, .aux = slot.aux};
   plan.address_source = slot.address.source;
   plan.address_index = static_cast<uint16_t>(slot.address.index);
@@ -18,6 +19,12 @@ SlotPlan plan_of(const Slot& slot, const Module& module) {
     uint64_t base = slot.address.index < module.globals.size() ? module.globals[slot.address.index] : 0;
     plan.address_constant += base;
     if (base == 0) plan.address_constant = 0;  // not linked in: no access
+  }
+  if (slot.address.source == Source::Derived) {
+    const SlotPlan& base = earlier[slot.address.index];
+    plan.address_source = base.address_source;
+    plan.address_index = base.address_index;
+    plan.address_constant += base.address_constant;
   }
   plan.value_source = slot.value.source;
   plan.value_index = static_cast<uint16_t>(slot.value.index);
@@ -71,13 +78,16 @@ const char* Modules::add(std::span<const uint8_t> body, uint64_t offset) {
     plan = {.module = &module, .index = static_cast<uint32_t>(i), .words = raw.words};
     if (i >= module.tables.segments.size() || module.tables.segments[i].words != raw.words) {
       if (wrong == nullptr) wrong = "a module's tables do not fit its segments, some of its events are lost";
+      plan.legs.push_back(0);
       continue;
     }
     for (const Slot& slot : module.tables.segments[i].slots) {
-      plan.slots.push_back(plan_of(slot, module));
+      plan.slots.push_back(plan_of(slot, module, plan.slots));
       plan.events |= gives_event(slot.kind);
       plan.accesses |= slot.kind == SlotKind::Read || slot.kind == SlotKind::Write;
     }
+    plan.legs.assign(module.tables.segments[i].legs.begin(), module.tables.segments[i].legs.end());
+    plan.legs.push_back(static_cast<uint32_t>(plan.slots.size()));
   }
   std::fill(cache_.begin(), cache_.end(), CacheLine{});
   return wrong;

@@ -21,9 +21,9 @@ struct Module;
 struct SlotPlan {
   SlotKind kind{};
   uint8_t width = 0;
-  Source address_source = Source::None;  // Word, Derived, or Constant: the address is address_constant
+  Source address_source = Source::None;  // Word: that and address_constant; Constant: address_constant
   Source value_source = Source::None;    // Word or Constant
-  uint16_t address_index = 0;            // payload word, or slot
+  uint16_t address_index = 0;            // payload word
   uint16_t value_index = 0;
   uint32_t site = kNoIndex;
   uint32_t inlined_at = kNoIndex;
@@ -39,6 +39,7 @@ struct SegmentPlan {
   bool events = false;    // at least one slot that gives an event or changes the stack
   bool accesses = false;  // at least one read or write
   std::vector<SlotPlan> slots;
+  std::vector<uint32_t> legs;  // slot that each leg ends before; at least one
 };
 
 struct Module {

@@ -81,9 +81,8 @@ const char* DecodedChunk::decode_next(const TraceFile& file, const RecordChunk& 
   offset_ = chunk.offset;
   coded_ = 0;
   cleave_codec* codec = &codec_;
-  auto* coded = const_cast<uint8_t*>(body.data());
-  if (chunk.continues) cleave_codec_resume(codec, coded, body.size());
-  else cleave_codec_start(codec, coded, body.size());
+  if (!chunk.continues) cleave_codec_clear(codec);
+  cleave_codec_begin_reading(codec, body.data(), body.size());
   uint64_t* out = words_.data();
   size_t at = 0, end = chunk.words;
   while (at < end) {
@@ -103,14 +102,14 @@ const char* DecodedChunk::decode_next(const TraceFile& file, const RecordChunk& 
       count = shape->words;
       if (count == kCounted) {
         if (at + 1 >= end) return "a record is cut off";
-        out[at + 1] = cleave_codec_get_word(codec, header, 0);
+        cleave_codec_get_words(codec, 0, out + at + 1, 1);
         if (out[at + 1] >= end - at) return "a record is longer than its chunk";
         count = out[at + 1] + 1;
         first = 1;
       }
     }
     if (count >= end - at) return "a record is longer than its chunk";
-    cleave_codec_get_words(codec, header, first, out + at + 1 + first, static_cast<uint32_t>(count) - first);
+    cleave_codec_get_words(codec, first, out + at + 1 + first, static_cast<uint32_t>(count) - first);
     if (codec->failed) return "a chunk's records cannot be decoded";
     if (shape != nullptr && shape->stamp != RecordShape::kNowhere) {
       marks_.push_back({static_cast<uint32_t>(at), out[at + 1 + shape->stamp]});

@@ -31,7 +31,7 @@ enum class SlotKind : uint8_t {
 
 enum class Source : uint8_t {
   None = 0,
-  Word = 1,      // payload word `index`
+  Word = 1,      // payload word `index`; of an address, plus `constant`
   Derived = 2,   // address only: address of slot `index` of this segment plus `constant`
   Global = 3,    // address only: globals[index] plus `constant`
   Constant = 4,  // value only: `constant`
@@ -59,6 +59,9 @@ struct SegmentTable {
   uint16_t flags = 0;
   uint32_t function = kNoIndex;
   std::vector<Slot> slots;
+  // Slot that each leg but the first begins with (abi/record.h), ascending. The tables of all legs, the first too,
+  // stand behind this one; a leg's table has its own slots only.
+  std::vector<uint16_t> legs;
   friend bool operator==(const SegmentTable&, const SegmentTable&) = default;
 };
 

@@ -54,24 +54,26 @@ void read_records(RawTrace& trace, Codecs& codecs, const cleave_chunk_header& he
   bool continues = (header.flags & CLEAVE_CHUNK_CONTINUES) != 0;
   if (continues && !codec) wrong("a chunk continues one that is not there");
   if (!codec) codec = std::make_unique<cleave_codec>();
-  if (continues) cleave_codec_resume(codec.get(), const_cast<uint8_t*>(body), header.stored_bytes);
-  else cleave_codec_start(codec.get(), const_cast<uint8_t*>(body), header.stored_bytes);
+  if (!continues) cleave_codec_clear(codec.get());
+  cleave_codec_begin_reading(codec.get(), body, header.stored_bytes);
   uint64_t words = 0, records = 0;
   while (words < header.words) {
     RawRecord record;
     record.header = cleave_codec_get_header(codec.get());
     uint64_t count = payload_words(trace, record.kind());
     if (count == 0xffff) {
-      record.words.push_back(cleave_codec_get_word(codec.get(), record.header, 0));
+      cleave_codec_get_words(codec.get(), 0, &record.words.emplace_back(), 1);
       count = 1 + record.words[0];
     }
-    for (uint64_t i = record.words.size(); i < count; ++i)
-      record.words.push_back(cleave_codec_get_word(codec.get(), record.header, static_cast<uint32_t>(i)));
+    auto known = static_cast<uint32_t>(record.words.size());
+    record.words.resize(count);
+    cleave_codec_get_words(codec.get(), known, record.words.data() + known, static_cast<uint32_t>(count) - known);
     if (codec->failed) wrong("a chunk's body does not decode");
     words += 1 + count;
     ++records;
     trace.threads[header.thread].push_back(std::move(record));
   }
+  if (!cleave_codec_at_end(codec.get())) wrong("a chunk's body has something behind its records");
   if (words != header.words || records != header.records) wrong("a chunk does not hold what its header says");
   ++trace.record_chunks;
 }

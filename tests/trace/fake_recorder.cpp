@@ -69,19 +69,15 @@ void FakeRecorder::flush(uint32_t thread) {
   bool continues = from.sequence % CLEAVE_CHUNK_LONGEST_RUN != 0;  // as the runtime does it
   if (!from.codec) from.codec = std::make_shared<cleave_codec>();
   cleave_codec& codec = *from.codec;
-  if (continues) cleave_codec_resume(&codec, coded.data(), coded.size());
-  else cleave_codec_start(&codec, coded.data(), coded.size());
-  for (const auto& record : from.records) {
-    cleave_codec_put_header(&codec, record[0]);
-    for (size_t i = 1; i < record.size(); ++i)
-      cleave_codec_put_word(&codec, record[0], static_cast<uint32_t>(i - 1), record[i]);
-  }
+  if (!continues) cleave_codec_clear(&codec);
+  cleave_codec_begin_body(&codec, coded.data(), coded.size());
+  for (const auto& record : from.records)
+    cleave_codec_put_record(&codec, record.data(), static_cast<uint32_t>(record.size() - 1));
   cleave_chunk_header header{.kind = CLEAVE_CHUNK_RECORDS, .thread = thread, .sequence = from.sequence++};
   header.flags = continues ? CLEAVE_CHUNK_CONTINUES : 0;
   header.words = static_cast<uint32_t>(words);
   header.records = static_cast<uint32_t>(from.records.size());
-  chunk(header,
-        {reinterpret_cast<const char*>(coded.data()), static_cast<size_t>(codec.next - coded.data())});
+  chunk(header, {reinterpret_cast<const char*>(coded.data()), cleave_codec_end_body(&codec)});
   from.records.clear();
 }
 
