@@ -1,6 +1,7 @@
 #include "pass/plan.h"
 
 #include <llvm/Analysis/MemoryLocation.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
@@ -233,7 +234,6 @@ void Planner::close() {
   open_ = false;
   segment_.index = static_cast<uint32_t>(tables_.tables.segments.size());
   table_.words = static_cast<uint16_t>(segment_.words.size());
-  for (const PlannedLeg& leg : segment_.legs) table_.legs.push_back(leg.slots);
   if (!segment_.legs.empty()) table_.flags |= CLEAVE_SEGMENT_LEGS;
   tables_.tables.segments.push_back(table_);
   if (!segment_.legs.empty()) add_legs(table_);
@@ -313,8 +313,8 @@ Operand Planner::address_of(Instruction& access, Value* pointer) {
   // a[i] and a[i + 1]: the indices differ by a constant, which only their expressions show.
   const SCEV* expression = evolution_.getSCEV(pointer);
   for (const KnownAddress& known : known_) {
-    if (auto distance = evolution_.computeConstantDifference(expression, known.expression))
-      return {Source::Derived, known.slot, distance->getSExtValue()};
+    const auto* distance = dyn_cast<SCEVConstant>(evolution_.getMinusSCEV(expression, known.expression));
+    if (distance != nullptr) return {Source::Derived, known.slot, distance->getAPInt().getSExtValue()};
   }
   known_.push_back({base, constant, static_cast<uint32_t>(table_.slots.size() - 1), expression});
   // Never shared with a value's word: only an address word that was not reached is zero.

@@ -8,6 +8,7 @@
 namespace cleave {
 namespace {
 
+constexpr size_t kUsualBatch = 4096 + 256;     // events: what the reader asks for, and the end of a segment
 constexpr uint32_t kDirectThreads = 1 << 16;  // thread numbers below this are looked up in an array
 
 }  // namespace
@@ -38,6 +39,7 @@ Batch Assembler::take_current() {
   Batch taken = std::move(current_);
   current_ = std::move(spare_);
   current_.clear();
+  current_.events.reserve(kUsualBatch);
   given_ += taken.events.size();
   return taken;
 }
@@ -89,37 +91,46 @@ void Assembler::access(Thread& thread, Event& event, uint64_t address, uint32_t 
   access_slowly(thread, event, address, bytes, old_value, site);
 }
 
-void Assembler::segment(Thread& thread, uint16_t branches, const SegmentPlan& plan, const uint64_t* words,
-                        size_t valid, size_t from, size_t to) {
-  thread.branches += branch_count(branches);
-  if (!plan.events) return;
+size_t Assembler::segment(Thread& thread, const SegmentPlan& plan, const uint64_t* words, size_t valid,
+                          size_t from, size_t to, Caution caution, size_t clear) {
+  if (!plan.events) return to;
   const bool whole = valid >= plan.words;
+  const SiteId* sites = directory_.sites(*plan.module);
   for (size_t i = from; i < to; ++i) {
     const SlotPlan& slot = plan.slots[i];
     uint64_t address = slot.address_constant;
     if (slot.address_source == Source::Word) {
-      if (slot.address_index >= valid || words[slot.address_index] == 0) return;  // interrupted before this
+      if (slot.address_index >= valid || words[slot.address_index] == 0) return to;  // interrupted before this
       address += words[slot.address_index];
     }
     uint64_t value = slot.value_constant;
     if (slot.value_source == Source::Word) {
-      if (!whole && slot.value_index >= valid) return;
+      if (!whole && slot.value_index >= valid) return to;
       value = words[slot.value_index];
     }
-    if (slot.kind <= SlotKind::Write) {
-      if (address < 4096) continue;
+    if (slot.kind > SlotKind::Write) {
       if (origins_) thread.origin.slot = static_cast<uint32_t>(i);
-      Event event{.kind = slot.kind == SlotKind::Read ? EventKind::Read : EventKind::Write,
-                  .thread = thread.id};
-      event.context = thread.stack.context(contexts_, *plan.module, slot.inlined_at);
-      event.site = directory_.site(*plan.module, slot.site);
-      event.value = value;
-      access(thread, event, address, slot.width, 0, {plan.module, slot.site});
+      this->slot(thread, plan, slot, address, value);
       continue;
     }
+    if (address < 4096) continue;
+    Atom* atom = atoms_.find(address, slot.width);
+    value = low_bytes(value, slot.width);
+    if (caution != Caution::None && i != clear && calls_for_caution(atom, slot.kind, value, caution)) return i;
     if (origins_) thread.origin.slot = static_cast<uint32_t>(i);
-    this->slot(thread, plan, slot, address, value);
+    Event event{.kind = slot.kind == SlotKind::Read ? EventKind::Read : EventKind::Write,
+                .thread = thread.id,
+                .context = thread.stack.context(contexts_, *plan.module, slot.inlined_at),
+                .value = value};
+    if (sites != nullptr && slot.site != kNoIndex) event.site = sites[slot.site];
+    if (event.site == kNone<SiteId>) event.site = directory_.site(*plan.module, slot.site);
+    if (atom != nullptr) [[likely]] {
+      touch(thread, event, *atom, value, 0);
+    } else {
+      access_slowly(thread, event, address, slot.width, 0, {plan.module, slot.site});
+    }
   }
+  return to;
 }
 
 void Assembler::slot(Thread& thread, const SegmentPlan& plan, const SlotPlan& slot, uint64_t,
@@ -232,15 +243,19 @@ void Assembler::resolve(uint64_t address, uint32_t bytes, bool fill, TableSite s
   uint64_t end = address + bytes;
   ids_.clear();
   atoms_.collect(address, ids_);
-  std::vector<uint32_t> there = ids_;
-  for (uint32_t id : there) {
+  bool cut = false;
+  for (uint32_t id : ids_) {
     const Atom atom = atoms_[id];
     uint64_t atom_end = atom.address + atom.size;
     if (atom_end <= address || atom.address >= end) continue;
-    if (atom.address < address || atom_end > end) split(id, address, end, site);
+    if (atom.address >= address && atom_end <= end) continue;
+    split(id, address, end, site);
+    cut = true;
   }
-  ids_.clear();
-  atoms_.collect(address, ids_);
+  if (cut) {
+    ids_.clear();
+    atoms_.collect(address, ids_);
+  }
   uint64_t at = address;
   auto make = [&](uint64_t until) {
     uint64_t first = 0;
@@ -254,7 +269,7 @@ void Assembler::resolve(uint64_t address, uint32_t bytes, bool fill, TableSite s
     atoms_[made].known = info.initial_known || read != nullptr;
     pieces_.push_back({made, static_cast<uint8_t>(at - address), static_cast<uint8_t>(until - at), true});
   };
-  for (uint32_t id : std::vector<uint32_t>(ids_)) {
+  for (uint32_t id : ids_) {
     const Atom atom = atoms_[id];
     if (atom.address + atom.size <= address || atom.address >= end) continue;
     if (atom.address > at && fill) make(atom.address);

@@ -68,10 +68,14 @@ class Assembler {
   // The state of the thread with this number; made on first sight.
   Thread& thread(uint32_t number);
 
-  // Slots `from` to `to` of a segment of which the first `valid` payload words were written. `branches` are
-  // those before `from`.
-  void segment(Thread& thread, uint16_t branches, const SegmentPlan& plan, const uint64_t* words, size_t valid,
-               size_t from, size_t to);
+  // Which accesses another thread may have to go before: a read that memory contradicts, a write that destroys
+  // what another thread may be about to read.
+  enum class Caution { None, Reads, All };
+  // Slots `from` to `to` of a segment of which the first `valid` payload words were written. Stops before an
+  // access that calls for caution, except at `clear`; the slot where it stopped.
+  size_t segment(Thread& thread, const SegmentPlan& plan, const uint64_t* words, size_t valid, size_t from,
+                 size_t to, Caution caution, size_t clear);
+  void add_branches(Thread& thread, uint16_t branches) { thread.branches += branch_count(branches); }
   // A record of the runtime; `words` is its payload.
   void record(Thread& thread, RecordKind kind, uint16_t branches, std::span<const uint64_t> words);
   void set_origin_base(uint64_t offset) { chunk_offset_ = offset; }
@@ -87,10 +91,10 @@ class Assembler {
   Batch take_current();
   void recycle(Batch batch) { spare_ = std::move(batch); }
 
-  // Whether memory, as far as it is known, disagrees with reading `value` here. Never creates anything.
-  bool contradicts(uint64_t address, uint32_t bytes, uint64_t value) {
-    const Atom* atom = atoms_.find(address, bytes);
-    return atom != nullptr && atom->known && atom->value != low_bytes(value, bytes);
+  static bool calls_for_caution(const Atom* atom, SlotKind kind, uint64_t value, Caution caution) {
+    if (kind == SlotKind::Read) return atom != nullptr ? atom->known && atom->value != value : value != 0;
+    bool destroys = atom == nullptr || (atom->shared && atom->known && atom->value != value);
+    return destroys && caution == Caution::All;
   }
   const Atom* atom(uint64_t address, uint32_t bytes) { return atoms_.find(address, bytes); }
 

@@ -17,19 +17,41 @@ class ContextTree {
   ContextTree(TraceBuilder& builder, Directory& directory) : builder_(builder), directory_(directory) {}
 
   ContextId node(ContextId parent, SiteId call_site) {
-    auto [it, fresh] = nodes_.emplace(uint64_t{raw(parent)} << 32 | raw(call_site), kNone<ContextId>);
+    uint64_t key = uint64_t{raw(parent)} << 32 | raw(call_site);
+    Line& line = lines_[key * 0x9e3779b97f4a7c15ull >> 52];
+    if (line.key == key && line.context != kNone<ContextId>) return line.context;
+    auto [it, fresh] = nodes_.emplace(key, kNone<ContextId>);
     if (fresh) it->second = builder_.add_context({parent, call_site});
+    line = {key, it->second};
     return it->second;
   }
   // The context of code at a site that was inlined into the call at `inlined_at`.
   ContextId inlined(ContextId frame, const Module& module, uint32_t inlined_at) {
     if (inlined_at == kNoIndex) return frame;
+    uint64_t key = uint64_t{raw(frame)} << 32 | inlined_at;
+    InlinedLine& line = inlined_lines_[key * 0x9e3779b97f4a7c15ull >> 52];
+    if (line.key == key && line.module == &module) return line.context;
     ContextId outer =
         inlined(frame, module, module.tables.sites[inlined_at].inlined_at);  // depth: that of the tables
-    return node(outer, directory_.site(module, inlined_at));
+    ContextId context = node(outer, directory_.site(module, inlined_at));
+    line = {key, &module, context};
+    return context;
   }
 
  private:
+  // What was asked for lately, by hash: a call costs no lookup in the tree as a rule.
+  struct Line {
+    uint64_t key = 0;
+    ContextId context = kNone<ContextId>;
+  };
+  struct InlinedLine {
+    uint64_t key = 0;
+    const Module* module = nullptr;
+    ContextId context = kNone<ContextId>;
+  };
+  static constexpr size_t kLines = 4096;
+  std::vector<Line> lines_ = std::vector<Line>(kLines);
+  std::vector<InlinedLine> inlined_lines_ = std::vector<InlinedLine>(kLines);
   TraceBuilder& builder_;
   Directory& directory_;
   boost::unordered_flat_map<uint64_t, ContextId> nodes_;

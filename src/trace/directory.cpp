@@ -180,6 +180,7 @@ const std::pair<const uint64_t, Directory::Instance>& Directory::instance(uint64
   } else {
     made.object = builder_.add_object(std::move(info));
   }
+  ++generation_;
   redirect_inner(base, made);
   const auto& placed = *instances_.insert_or_assign(base, made).first;
   place_fields(base, made);
@@ -219,6 +220,15 @@ void Directory::redirect_inner(uint64_t base, const Instance& outer) {
 
 ObjectId Directory::self(uint64_t address, const Module& module, uint32_t type) {
   if (address == 0) return kNone<ObjectId>;
+  Self& line = selves_[(address ^ type) * 0x9e3779b97f4a7c15ull >> 54];
+  bool known = line.address == address && line.type == type && line.module == &module;
+  if (known && line.generation == generation_) return line.object;
+  ObjectId object = self_slowly(address, module, type);
+  line = {address, generation_, &module, type, object};
+  return object;
+}
+
+ObjectId Directory::self_slowly(uint64_t address, const Module& module, uint32_t type) {
   const auto* known = instance_at(address);
   std::string path;
   if (type == kNoIndex) return known != nullptr ? known->second.object : kNone<ObjectId>;
@@ -427,7 +437,9 @@ ObjectId Directory::release(uint64_t address, uint64_t* bytes) {
 
 void Directory::forget(uint64_t address, uint64_t bytes) {
   erase_range(blocks_, address, bytes);
+  size_t instances = instances_.size();
   erase_range(instances_, address, bytes);
+  if (instances_.size() != instances) ++generation_;
   erase_range(unplaced_, address, bytes);
   uint64_t end = address + bytes < address ? UINT64_MAX : address + bytes;
   for (auto it = syncs_.lower_bound(address); it != syncs_.end() && it->first < end; it = syncs_.erase(it))

@@ -36,6 +36,11 @@ class Directory {
     }
     return site_slowly(module, index);
   }
+  // Ids of all sites of a module as far as they are known, by index; kNone where site() has not been asked.
+  const SiteId* sites(const Module& module) const {
+    bool known = module.number < site_ids_.size() && !site_ids_[module.number].empty();
+    return known ? site_ids_[module.number].data() : nullptr;
+  }
   UnitNameId unit_name(const Module& module, uint32_t index);
 
   // Appends a variable for memory that has none yet. `value` is what the first access found there, if it was
@@ -91,6 +96,7 @@ class Directory {
   const std::pair<const uint64_t, Global>* global_at(uint64_t address) const;
   const std::pair<const uint64_t, Block>* block_at(uint64_t address) const;
   const std::pair<const uint64_t, Instance>* instance_at(uint64_t address) const;
+  ObjectId self_slowly(uint64_t address, const Module& module, uint32_t type);
   const std::pair<const uint64_t, Instance>& instance(uint64_t base, const Module& module, uint32_t type);
   void redirect_inner(uint64_t base, const Instance& outer);
   void place_fields(uint64_t base, const Instance& owner);
@@ -108,6 +114,15 @@ class Directory {
   std::map<uint64_t, Global> globals_;
   std::map<uint64_t, Block> blocks_;
   std::map<uint64_t, Instance> instances_;
+  // Objects that methods were called on lately. An entry holds while no instance comes or goes.
+  struct Self {
+    uint64_t address = 0, generation = 0;
+    const Module* module = nullptr;
+    uint32_t type = kNoIndex;
+    ObjectId object = kNone<ObjectId>;
+  };
+  std::vector<Self> selves_ = std::vector<Self>(1024);
+  uint64_t generation_ = 1;  // of instances_
   std::map<uint64_t, VariableId> unplaced_;  // variables of no known class, until an object there tells its own
   std::map<uint64_t, SyncId> syncs_;
   boost::unordered_flat_map<uint64_t, SyncId> sync_cache_;

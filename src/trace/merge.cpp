@@ -57,7 +57,9 @@ bool Merger::open_chunk(Lane& lane) {
       problems_.push_back(fmt::format("byte {}: {}; the rest of that thread is lost", chunk.offset, problem));
     }
     lane.position = 0;
-    lane.leg = 0;
+    lane.in_chunk = 0;
+    lane.slot = 0;
+    lane.begun = false;
     lane.next_mark = 0;
     lane.mark_position = 0;
     update_clock(lane);
@@ -165,43 +167,51 @@ void Merger::run_lane(Lane& lane, uint64_t until, size_t events) {
       update_clock(lane);
       return push(lane);
     }
-    bool alone = runnable_.empty() || turn_seen_;
-    if (!alone) {
-      lane.busy = true;
-      let_others_first(lane, 0);
-      lane.busy = false;
-    }
-    if (!step(lane, alone)) return;
+    if (!step(lane, runnable_.empty() || turn_seen_)) return;
   }
 }
 
-// Takes one record, or of a segment one leg if it is not to be taken whole. False when the lane is parked before it.
-bool Merger::step(Lane& lane, bool whole) {
-  uint64_t header = lane.chunk.words()[lane.position];
-  lane.thread->origin = {lane.record, 0};
-  if (address_of(header) < 4096) return process_record(lane, header);
-  process_segment(lane, header, *file_.modules().find(address_of(header), lane.chunk.offset()), whole);
+// Takes one record; `alone`: nobody could have come before it. False when the lane is parked before it.
+bool Merger::step(Lane& lane, bool alone) {
+  const SegmentPlan* plan = lane.chunk.segment(lane.in_chunk);
+  if (plan == nullptr) {
+    lane.thread->origin = {lane.record, 0};
+    return process_record(lane, lane.chunk.words()[lane.position]);
+  }
+  lane.busy = true;
+  process_segment(lane, static_cast<uint32_t>(plan->slots.size()), !alone, 0);
+  lane.busy = false;
   return true;
 }
 
-void Merger::process_segment(Lane& lane, uint64_t header, const SegmentPlan& plan, bool whole) {
+// The lane's segment up to slot `to`. Where that calls for caution, others go first.
+void Merger::process_segment(Lane& lane, uint32_t to, bool cautious, int depth) {
   std::span<const uint64_t> words = lane.chunk.words();
+  const SegmentPlan& plan = *lane.chunk.segment(lane.in_chunk);
   const uint64_t* payload = words.data() + lane.position + 1;
   uint32_t next = lane.position + 1 + plan.words;
   size_t valid = plan.words;
   if (next + 1 < words.size() && address_of(words[next]) == static_cast<uint64_t>(RecordKind::cut)) {
     valid = std::min<uint64_t>(valid, words[next + 1]);
   }
-  uint32_t leg = lane.leg, last = whole ? static_cast<uint32_t>(plan.legs.size()) - 1 : leg;
-  if (last + 1 == plan.legs.size()) {
-    lane.leg = 0;
-    lane.position = next;
-    ++lane.record;
-  } else {
-    lane.leg = last + 1;
+  if (!lane.begun) assembler_.add_branches(*lane.thread, branches_of(payload[-1]));
+  lane.begun = true;
+  lane.thread->origin = {lane.record, 0};
+  Assembler::Caution caution = !cautious        ? Assembler::Caution::None
+                               : lane.locks > 0 ? Assembler::Caution::Reads
+                                                : Assembler::Caution::All;
+  for (size_t clear = SIZE_MAX;; clear = lane.slot) {
+    lane.slot = static_cast<uint32_t>(
+        assembler_.segment(*lane.thread, plan, payload, valid, lane.slot, to, caution, clear));
+    if (lane.slot >= to) break;
+    let_others_first(lane, plan.slots[lane.slot], payload, depth);
   }
-  assembler_.segment(*lane.thread, leg == 0 ? branches_of(header) : uint16_t{1}, plan, payload, valid,
-                     leg == 0 ? 0 : plan.legs[leg - 1], plan.legs[last]);
+  if (lane.slot < plan.slots.size()) return;
+  lane.slot = 0;
+  lane.begun = false;
+  lane.position = next;
+  ++lane.in_chunk;
+  ++lane.record;
 }
 
 bool Merger::process_record(Lane& lane, uint64_t header) {
@@ -221,6 +231,7 @@ bool Merger::process_record(Lane& lane, uint64_t header) {
   if (shape.ticket != RecordShape::kNowhere) pass_ticket(words[shape.ticket]);
   if (shape.ticket2 != RecordShape::kNowhere) pass_ticket(words[shape.ticket2]);
   lane.position += static_cast<uint32_t>(1 + count);
+  ++lane.in_chunk;
   ++lane.record;
   after(lane, kind, words);
   return true;

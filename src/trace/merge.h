@@ -2,10 +2,9 @@
 //
 // Exact: tickets (a record is taken only after all smaller numbers of its stripe), fork before start, exit
 // before join, turns of a controlled run. What these leave open is ordered by time stamps, with positions
-// between two stamps interpolated, a few steps at a time: a step is a record, or one leg of a segment
-// (abi/record.h), since another thread may have come between two legs. Where accesses race, values help: before a read
+// between two stamps interpolated, a few records at a time. Where accesses race, values help: before a read
 // that memory contradicts, a thread that is about to write that value goes first, and before a write, a
-// thread that is about to read the value that it would destroy. Both look ahead a few steps only and never
+// thread that is about to read the value that it would destroy. Both look ahead a few records only and never
 // pass a gate. Ties go to the smaller thread number, so the same file gives the same order.
 //
 // Memory: one decoded chunk for each thread that has begun and not ended. Time: O(log threads) for each
@@ -57,7 +56,9 @@ class Merger {
     DecodedChunk chunk;
     size_t next_chunk = 0;
     uint32_t position = 0;  // of the next record in chunk.words()
-    uint32_t leg = 0;       // next of that record, if it is a segment
+    uint32_t in_chunk = 0;  // number of that record in the chunk
+    uint32_t slot = 0;      // next of that record, if it is a segment
+    bool begun = false;     // something of that record has been taken
     size_t next_mark = 0;   // first mark at or after position
     uint32_t mark_position = 0;
     uint64_t mark_stamp = 0;  // last stamp passed
@@ -74,17 +75,19 @@ class Merger {
       return a->clock != b->clock ? a->clock > b->clock : a->number > b->number;
     }
   };
+  // An access in the chunk of an idle lane, so many records ahead of where the lane stands.
   struct Ahead {
     Lane* lane = nullptr;
-    uint32_t steps = 0;
+    uint32_t distance = 0;
+    uint32_t record = 0, slot = 0;  // in the chunk
   };
 
   void push(Lane& lane);
   void run_lane(Lane& lane, uint64_t until, size_t events);
-  bool step(Lane& lane, bool whole);
+  bool step(Lane& lane, bool alone);
   bool somebody_is_awaited() const;
   bool open_chunk(Lane& lane);
-  void process_segment(Lane& lane, uint64_t header, const SegmentPlan& plan, bool whole);
+  void process_segment(Lane& lane, uint32_t to, bool cautious, int depth);
   bool process_record(Lane& lane, uint64_t header);
   Gate gate_of(Lane& lane, RecordKind kind, const uint64_t* words, uint64_t* awaited);
   bool ticket_open(uint64_t ticket) const {
@@ -98,15 +101,19 @@ class Merger {
   bool force();
   uint32_t stop_position(const Lane& lane, uint64_t until) const;
   void update_clock(Lane& lane);
-  void let_others_first(Lane& lane, int depth);
+  void let_others_first(const Lane& lane, const SlotPlan& slot, const uint64_t* words, int depth);
   bool worth_looking();
   void run_ahead(const Ahead& ahead, int depth);
   Ahead find_ahead(uint64_t address, uint32_t bytes, uint64_t value, SlotKind kind);
-  bool matches_ahead(const SegmentPlan& plan, uint32_t leg, const uint64_t* words, uint64_t address,
-                     uint32_t bytes, uint64_t value, SlotKind kind, bool* stop) const;
+  struct Match {
+    bool found = false, stop = false;  // stop: it accesses that memory in a way that makes going on useless
+    uint32_t slot = 0;
+  };
+  Match match_ahead(const SegmentPlan& plan, uint32_t from, const uint64_t* words, uint64_t address,
+                    uint32_t bytes, uint64_t value, SlotKind kind) const;
 
-  static constexpr size_t kQuantum = 16;  // steps a thread runs at least
-  static constexpr uint32_t kAhead = 32;  // steps looked at in another thread
+  static constexpr size_t kQuantum = 16;  // records a thread runs at least
+  static constexpr uint32_t kAhead = 32;  // records looked at in another thread
 
   const TraceFile& file_;
   Assembler& assembler_;

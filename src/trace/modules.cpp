@@ -78,7 +78,6 @@ const char* Modules::add(std::span<const uint8_t> body, uint64_t offset) {
     plan = {.module = &module, .index = static_cast<uint32_t>(i), .words = raw.words};
     if (i >= module.tables.segments.size() || module.tables.segments[i].words != raw.words) {
       if (wrong == nullptr) wrong = "a module's tables do not fit its segments, some of its events are lost";
-      plan.legs.push_back(0);
       continue;
     }
     for (const Slot& slot : module.tables.segments[i].slots) {
@@ -86,8 +85,6 @@ const char* Modules::add(std::span<const uint8_t> body, uint64_t offset) {
       plan.events |= gives_event(slot.kind);
       plan.accesses |= slot.kind == SlotKind::Read || slot.kind == SlotKind::Write;
     }
-    plan.legs.assign(module.tables.segments[i].legs.begin(), module.tables.segments[i].legs.end());
-    plan.legs.push_back(static_cast<uint32_t>(plan.slots.size()));
   }
   std::fill(cache_.begin(), cache_.end(), CacheLine{});
   return wrong;

@@ -39,7 +39,6 @@ struct SegmentPlan {
   bool events = false;    // at least one slot that gives an event or changes the stack
   bool accesses = false;  // at least one read or write
   std::vector<SlotPlan> slots;
-  std::vector<uint32_t> legs;  // slot that each leg ends before; at least one
 };
 
 struct Module {

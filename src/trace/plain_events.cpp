@@ -7,13 +7,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "trace/outers.h"
 #include "trace/text_words.h"
 
 namespace cleave {
 namespace {
 
 constexpr size_t kChunkEvents = 65536;
-constexpr size_t kBatch = 4096;  // events handed on at once: they stay in the cache
+constexpr size_t kBatch = 4096;                   // events handed on at once: they stay in the cache
 constexpr uint64_t kLargest = uint64_t{1} << 32;  // bytes of an unpacked chunk: more is a damaged file
 
 class ByteWriter {
@@ -236,18 +237,6 @@ bool unpack(std::span<const uint8_t> packed, std::string& plain) {
 
 bool fits(uint32_t id, size_t size) { return id == UINT32_MAX || id < size; }
 
-// Objects within objects end somewhere; a damaged file may go round in a circle.
-bool outers_end(const std::vector<ObjectInfo>& objects, const ObjectInfo& of) {
-  constexpr int kDeepest = 64;
-  const ObjectInfo* at = &of;
-  for (int depth = 0; depth < kDeepest; ++depth) {
-    if (at->outer == kNone<ObjectId>) return true;
-    if (raw(at->outer) >= objects.size()) return false;
-    at = &objects[raw(at->outer)];
-  }
-  return false;
-}
-
 bool tables_hold(const Tables& t) {
   for (const ThreadInfo& i : t.threads) {
     if (!fits(raw(i.parent), t.threads.size())) return false;
@@ -256,7 +245,7 @@ bool tables_hold(const Tables& t) {
     if (!fits(raw(i.object), t.objects.size())) return false;
   }
   for (const ObjectInfo& i : t.objects) {
-    if (!outers_end(t.objects, i)) return false;
+    if (!outers_end(t.objects, i.outer)) return false;
   }
   for (const SyncInfo& i : t.syncs) {
     if (i.kind > SyncKind::Once) return false;

@@ -61,6 +61,7 @@ const RecordShape& shape_of(uint64_t number) {
 void DecodedChunk::release() {
   words_ = {};
   marks_ = {};
+  segments_ = {};
   size_ = 0;
 }
 
@@ -77,6 +78,8 @@ const char* DecodedChunk::decode_next(const TraceFile& file, const RecordChunk& 
   std::span<const uint8_t> body = file.body(chunk);
   if (words_.size() < chunk.words) words_.resize(chunk.words);
   marks_.clear();
+  segments_.clear();
+  segments_.reserve(chunk.records);
   size_ = 0;
   offset_ = chunk.offset;
   coded_ = 0;
@@ -91,9 +94,10 @@ const char* DecodedChunk::decode_next(const TraceFile& file, const RecordChunk& 
     out[at] = header;
     size_t count = 0;
     const RecordShape* shape = nullptr;
+    const SegmentPlan* segment = nullptr;
     uint32_t first = 0;
     if (address >= 4096) {
-      const SegmentPlan* segment = file.modules().find(address, chunk.offset);
+      segment = file.modules().find(address, chunk.offset);
       if (segment == nullptr) return "a record belongs to no module of the trace";
       count = segment->words;
     } else {
@@ -114,6 +118,7 @@ const char* DecodedChunk::decode_next(const TraceFile& file, const RecordChunk& 
     if (shape != nullptr && shape->stamp != RecordShape::kNowhere) {
       marks_.push_back({static_cast<uint32_t>(at), out[at + 1 + shape->stamp]});
     }
+    segments_.push_back(segment);
     at += 1 + count;
     size_ = at;
   }

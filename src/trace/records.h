@@ -58,6 +58,8 @@ class DecodedChunk {
 
   std::span<const uint64_t> words() const { return {words_.data(), size_}; }
   const std::vector<Mark>& marks() const { return marks_; }
+  // Of the chunk's record with this number, from 0; null for a record of the runtime.
+  const SegmentPlan* segment(size_t record) const { return segments_[record]; }
   uint64_t offset() const { return offset_; }
   void release();
 
@@ -66,6 +68,7 @@ class DecodedChunk {
   std::vector<uint64_t> words_;
   size_t size_ = 0;
   std::vector<Mark> marks_;
+  std::vector<const SegmentPlan*> segments_;  // by record
   uint64_t offset_ = 0;  // of the chunk that is here
   uint64_t coded_ = 0;   // offset of the chunk that left the codec's tables as they are; 0: none
   cleave_codec codec_;

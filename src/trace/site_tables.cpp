@@ -124,7 +124,6 @@ void visit(Archive& a, SegmentTable& s) {
   a.integer(s.flags);
   a.integer(s.function);
   a.list(s.slots, [&](Slot& slot) { visit(a, slot); });
-  a.list(s.legs, [&](uint16_t& slot) { a.integer(slot); });
 }
 
 template <typename Archive>
@@ -205,10 +204,6 @@ bool indexes_hold(const SiteTables& t) {
   auto in = [](uint32_t index, size_t size) { return index == kNoIndex || index < size; };
   for (const SegmentTable& segment : t.segments) {
     if (!in(segment.function, t.functions.size())) return false;
-    for (size_t i = 0; i < segment.legs.size(); ++i) {
-      if (segment.legs[i] <= (i == 0 ? 0 : segment.legs[i - 1]) || segment.legs[i] >= segment.slots.size())
-        return false;
-    }
     for (size_t i = 0; i < segment.slots.size(); ++i) {
       const Slot& slot = segment.slots[i];
       if (!in(slot.site, t.sites.size()) || slot.width > 8) return false;

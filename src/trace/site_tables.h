@@ -54,14 +54,12 @@ struct Slot {
   friend bool operator==(const Slot&, const Slot&) = default;
 };
 
+// The tables of the legs of a segment (abi/record.h) stand behind its own, each with its own slots only.
 struct SegmentTable {
   uint16_t words = 0;
   uint16_t flags = 0;
   uint32_t function = kNoIndex;
   std::vector<Slot> slots;
-  // Slot that each leg but the first begins with (abi/record.h), ascending. The tables of all legs, the first too,
-  // stand behind this one; a leg's table has its own slots only.
-  std::vector<uint16_t> legs;
   friend bool operator==(const SegmentTable&, const SegmentTable&) = default;
 };
 

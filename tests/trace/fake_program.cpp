@@ -73,6 +73,9 @@ FakeProgram::FakeProgram() {
   write.width = 8;
   write.site = 21;
   segment(2, {write});
+  Slot before = read;
+  before.site = 1;
+  segment(3, {before, next});
   recorder.write_module();
 }
 

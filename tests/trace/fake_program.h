@@ -24,7 +24,8 @@ class FakeProgram {
     kWrite4,
     kLanding,
     kInlined,
-    kField
+    kField,
+    kUpdate  // a read and a write of the same memory
   };
 
   FakeProgram();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 
@@ -220,6 +221,34 @@ TEST(Merge, AReadThatMemoryContradictsLetsItsWriterGoFirst) {
   r.end();
   RecordedTrace read = load(r);
   EXPECT_EQ(read.notes.unexplained_reads, 0u);
+}
+
+TEST(Merge, AnotherThreadMayComeBetweenTheAccessesOfASegment) {
+  FakeProgram program;
+  FakeRecorder& r = program.recorder;
+  r.start(0, UINT32_MAX);
+  r.fork(0, 1);
+  r.start(1, 0);
+  program.read(0, 0, 0);
+  program.read(1, 0, 0);
+  // Two threads add 1 to 0 at the same time: both have read before either writes.
+  r.segment(0, FakeProgram::kUpdate, {program.global(0), 0, 1});
+  r.segment(1, FakeProgram::kUpdate, {program.global(0), 0, 1});
+  program.read(0, 0, 1);
+  r.exit(1);
+  r.join(0, 1);
+  r.exit(0);
+  r.flush_all();
+  r.end();
+  RecordedTrace read = load(r);
+  EXPECT_EQ(read.notes.unexplained_reads, 0u);
+  std::vector<std::string> all =
+      lines_of(happenings(read.trace), [](const Happening& one) { return one.object == "g0"; });
+  EXPECT_EQ(std::ranges::count_if(all, [](const std::string& line) { return line.find("write 1") != std::string::npos; }),
+            2);
+  auto first_write = std::ranges::find_if(all, [](const std::string& line) { return line.find("write") != std::string::npos; });
+  EXPECT_EQ(std::count_if(all.begin(), first_write, [](const std::string& line) { return line.find("read 0") != std::string::npos; }),
+            4);
 }
 
 TEST(Merge, MissingTicketsAreRemarkedAndTheRestIsKept) {
