@@ -78,6 +78,7 @@ struct ControlThread {
   uint32_t value_words = 0;
   const uint64_t* record = nullptr;         // where the segment that runs now is recorded
   const cleave_segment* segment = nullptr;  // that segment
+  uint32_t earlier_words = 0;               // of it, of legs before that one
   const cleave_segment* place = nullptr;    // last segment of the thread: where it is, for people
 
   // A loop that does the same again and again (control_spin.cpp).

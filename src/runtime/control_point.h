@@ -25,17 +25,18 @@ inline void absorb(ControlThread* self) {
   if (self->record == nullptr) return;
   const uint64_t* record = self->record;
   self->step = mix(self->step, record[0] >> CLEAVE_HEADER_ADDRESS_BITS);  // which way the branches went
-  for (uint32_t i = 1; i <= self->segment->words; ++i) add_word(self, record[i]);
+  for (uint32_t i = 1 + self->earlier_words; i <= self->segment->words; ++i) add_word(self, record[i]);
   self->record = nullptr;
   if (self->check != CLEAVE_NO_PLACE) plan_check_value(self);
 }
 
 // Where the record of the segment that runs now will stand.
-inline void control_recorded(const uint64_t* record, const cleave_segment* segment) {
+inline void control_recorded(const uint64_t* record, const cleave_segment* segment, uint32_t earlier_words = 0) {
   ControlThread* self = controlled_self();
   if (self == nullptr) return;
   self->record = record;
   self->segment = segment;
+  self->earlier_words = earlier_words;
 }
 
 inline void log_step(ControlThread* thread, Point point, uint8_t fingerprint, const cleave_segment* segment) {

@@ -139,7 +139,7 @@ extern "C" uint64_t* __cleave_leg(uint64_t* record, const cleave_segment* leg) {
   place[0] = word_of(leg) | CLEAVE_BRANCHES_NONE << CLEAVE_HEADER_ADDRESS_BITS;
   __cleave_thread.cursor = place + 1 + leg->words;
   __cleave_thread.limit = nullptr;
-  control_recorded(place, leg);
+  control_recorded(place, leg, before->words);
   return place;
 }
 
