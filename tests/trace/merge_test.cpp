@@ -229,11 +229,15 @@ TEST(Merge, AnotherThreadMayComeBetweenTheAccessesOfASegment) {
   r.start(0, UINT32_MAX);
   r.fork(0, 1);
   r.start(1, 0);
-  program.read(0, 0, 0);
-  program.read(1, 0, 0);
+  for (uint32_t thread : {0u, 1u}) {
+    r.record(thread, RecordKind::stamp, {r.stamp()});
+    program.read(thread, 0, 0);
+  }
   // Two threads add 1 to 0 at the same time: both have read before either writes.
-  r.segment(0, FakeProgram::kUpdate, {program.global(0), 0, 1});
-  r.segment(1, FakeProgram::kUpdate, {program.global(0), 0, 1});
+  for (uint32_t thread : {0u, 1u}) {
+    r.record(thread, RecordKind::stamp, {r.stamp()});
+    r.segment(thread, FakeProgram::kUpdate, {program.global(0), 0, 1});
+  }
   program.read(0, 0, 1);
   r.exit(1);
   r.join(0, 1);
