@@ -25,7 +25,8 @@ import suite  # noqa: E402
 
 SECONDS = 600
 COLUMNS = ("in", "sat", "unsat", "unknown", "as predicted", "diverged", "not run")
-WALK = ("branches", "branches symbolic", "pins", "shared stores", "shared stores symbolic", "values compared",
+WALK = ("branches", "branches symbolic", "branches concretized", "pins", "shared stores", "shared stores symbolic",
+        "shared stores concretized", "values compared",
         "values that differ", "models refused")
 
 
@@ -66,7 +67,7 @@ def counts_of(result):
 
 
 def name_of(finding):
-    places = "-".join(f"{access['function'].split('(')[0]}:{access['line']}" for access in finding["accesses"])
+    places = "-".join(f"{access.get('function', '?').split('(')[0]}:{access.get('line', '?')}" for access in finding["accesses"])
     return f"{finding['pattern']} {finding['variable']} {places}"
 
 

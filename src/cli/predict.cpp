@@ -15,7 +15,7 @@
 #include "analysis/predict/predict.h"
 #include "check/check.h"
 #include "cli/findings_output.h"
-#include "cli/symbolic_stage.h"
+#include "cli/symbolic_module.h"
 #include "cli/units_and_sets.h"
 #include "exec/tables.h"
 #include "model/unit_hints.h"
@@ -185,7 +185,7 @@ void judge_findings(const prediction::Facts& facts, const prediction::Prediction
 
 // The solver's stage, or a remark that says why it was left out.
 void decide(const PredictVerb& verb, const RecordedTrace& trace, const Status& program, prediction::Prediction& prediction) {
-  SymbolicStageOptions stage;
+  decide::SymbolicStageOptions stage;
   stage.every_triple = verb.all;
   stage.model = verb.model;
   stage.seconds = verb.solver_seconds;

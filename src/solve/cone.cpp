@@ -168,7 +168,13 @@ std::vector<EventIndex> Cone::complete(const TraceIndex& index, const std::vecto
   for (uint32_t e : order) {
     ThreadId thread = index.trace().events()[e].thread;
     auto mine = index.thread_events(thread);
-    for (uint32_t& at = done[raw(thread)]; at <= index.position_in_thread(e); ++at) all.push_back(id_of<EventIndex>(mine[at]));
+    uint32_t& at = done[raw(thread)];
+    while (at <= index.position_in_thread(e)) all.push_back(id_of<EventIndex>(mine[at++]));
+    if (e == order.back()) break;
+    auto goes_on = [&](uint32_t next) {
+      return slice_.contains(next) && !contains(next) && trace_.run_of(id_of<EventIndex>(next)) == trace_.run_of(id_of<EventIndex>(e));
+    };
+    while (at < mine.size() && goes_on(mine[at])) all.push_back(id_of<EventIndex>(mine[at++]));
   }
   return all;
 }

@@ -31,7 +31,8 @@ class Cone {
   // Events outside the slice that could serve a read, wake or down of the cone. None: the slice is all that matters.
   std::vector<uint32_t> outside() const;
 
-  // Events of the slice that are not in the cone go with the next one of their thread.
+  // Events of the slice that are not in the cone go with the next one of their thread, or with the one before them if
+  // they are in one straight run of code with it.
   std::vector<EventIndex> complete(const TraceIndex& index, const std::vector<uint32_t>& order) const;
 
  private:

@@ -76,6 +76,7 @@ std::optional<z3::expr> Encoding::goes_to(uint32_t write, VariableId variable) {
 
 // Φ_PI of one read: which write it sees, with everything else before that write or after the read.
 std::optional<z3::expr> Encoding::last_value(uint32_t at, VariableId variable, const z3::expr& value, uint8_t width) {
+  if (options_.seconds_left && options_.seconds_left() <= 0) throw OutOfTime();
   std::vector<uint32_t> candidates;
   bool initial_possible = true;
   for (uint32_t w : index_.writers(variable)) {

@@ -19,8 +19,12 @@ enum class Closing : uint8_t {
   Closed,  // nothing outside happens before the cut: satisfiable is final
 };
 
+// Making a formula took longer than there is time for all questions.
+struct OutOfTime {};
+
 class Encoding {
  public:
+  // Throws OutOfTime.
   Encoding(z3::context& context, SymbolicTrace& trace, const TraceIndex& index, const Slice& slice, const Cone& cone,
            const std::vector<std::vector<Section>>& derived, const FeasibilityQuery& query,
            const FeasibilityOptions& options, Closing closing);

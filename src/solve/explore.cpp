@@ -10,8 +10,8 @@ namespace {
 class Search {
  public:
   Search(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone, const FeasibilityQuery& query,
-         const FeasibilityOptions& options)
-      : state_(trace, index, cone, query, options) {}
+         const FeasibilityOptions& options, Switches switches)
+      : switches_(switches), state_(trace, index, cone, query, options), options_(options) {}
 
   Exploration run(uint64_t most_states) {
     Exploration result;
@@ -38,7 +38,7 @@ class Search {
         return result;
       }
       if (state_.hopeless()) continue;
-      if (seen_.size() >= most_states) {
+      if (seen_.size() >= most_states || out_of_time()) {
         result.states = seen_.size();
         return result;
       }
@@ -62,6 +62,10 @@ class Search {
   // unless we have been here.
   void descend() {
     frames_.push_back({choices_.size(), choices_.size(), false});
+    if (auto thread = switches_ == Switches::BetweenRuns ? state_.within_run() : std::nullopt) {
+      if (state_.ways(*thread) > 0) choices_.push_back({*thread, 0});
+      return;
+    }
     if (auto eager = state_.unnoticed()) {
       choices_.push_back({*eager, 0});
       return;
@@ -73,7 +77,17 @@ class Search {
     }
   }
 
+  // Looks at the clock now and then.
+  bool out_of_time() {
+    constexpr uint32_t kSteps = 4096;
+    if (++steps_ % kSteps != 0 || !options_.seconds_left) return false;
+    return options_.seconds_left() <= 0;
+  }
+
+  const Switches switches_;
   RunState state_;
+  const FeasibilityOptions& options_;
+  uint32_t steps_ = 0;
   std::vector<Frame> frames_;
   std::vector<Choice> choices_;
   boost::unordered_flat_set<Fingerprint, FingerprintHash> seen_;
@@ -82,8 +96,8 @@ class Search {
 }  // namespace
 
 Exploration explore(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone, const FeasibilityQuery& query,
-                    const FeasibilityOptions& options, uint64_t most_states) {
-  return Search(trace, index, cone, query, options).run(most_states);
+                    const FeasibilityOptions& options, uint64_t most_states, Switches switches) {
+  return Search(trace, index, cone, query, options, switches).run(most_states);
 }
 
 }  // namespace cleave

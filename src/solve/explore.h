@@ -22,9 +22,14 @@ struct Exploration {
   uint64_t states = 0;
 };
 
+// Where the run may go from one thread to another. What is not found between runs of straight code may still be found
+// anywhere; what is found there can be executed under control.
+enum class Switches : uint8_t { Anywhere, BetweenRuns };
+
 // Inputs keep their recorded values, so with inputs in the cone it may find but not exhaust. Memory is 16 bytes a state;
 // time about a microsecond a step.
 Exploration explore(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone, const FeasibilityQuery& query,
-                    const FeasibilityOptions& options, uint64_t most_states);
+                    const FeasibilityOptions& options, uint64_t most_states,
+                    Switches switches = Switches::Anywhere);
 
 }  // namespace cleave

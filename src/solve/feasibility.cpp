@@ -40,15 +40,21 @@ class FeasibilityChecker::Impl {
     for (const std::vector<Section>& sections : derived_) index_.note_releases(sections);
   }
 
-  Feasibility decide(const FeasibilityQuery& query) {
+  Feasibility decide(const FeasibilityQuery& query, Effort effort) {
     Feasibility result;
     explored_whole_ = 0;
+    most_effort_ = effort == Effort::All ? options_.effort : std::min(options_.effort, effort == Effort::Some ? kSomeEffort : kLittleEffort);
+    growths_ = effort == Effort::All ? options_.growths : std::min(options_.growths, effort == Effort::Some ? 16u : 4u);
+    most_states_ = effort == Effort::All ? options_.states : std::min(options_.states, effort == Effort::Some ? kSomeStates : kLittleStates);
     try {
       run(query, &result);
+      if (result.answer == Answer::Feasible && switches_within_runs(result.order)) prefer_executable(query, &result);
     } catch (const z3::exception& error) {
       result.answer = Answer::Unknown;
       const std::string said = error.msg();
       result.why = said.find("memory") != std::string::npos ? out_of_memory() : "solver: " + said;
+    } catch (const OutOfTime&) {
+      unknown(&result, "time: that for this stage is used up");
     } catch (const std::bad_alloc&) {
       result.answer = Answer::Unknown;
       result.why = "memory: there is none left";
@@ -63,6 +69,8 @@ class FeasibilityChecker::Impl {
   static constexpr uint32_t kHard = 2;  // growths
   // What a solver gets before states are counted instead.
   static constexpr uint64_t kFirstEffort = 1'000'000;
+  // Effort::Little and Effort::Some: about a tenth of a second, and a second.
+  static constexpr uint64_t kLittleEffort = 200'000, kSomeEffort = 2'000'000, kLittleStates = 20'000, kSomeStates = 200'000;
 
   void run(const FeasibilityQuery& query, Feasibility* result) {
     if (whole_decides_ && explore_whole(query, kLook, result)) return;
@@ -70,7 +78,7 @@ class FeasibilityChecker::Impl {
     Slice slice(index_);
     slice.add(static_cast<uint32_t>(raw(query.remote)));
     slice.add(static_cast<uint32_t>(raw(query.second)));
-    for (uint32_t growth = 0; growth <= options_.growths; ++growth) {
+    for (uint32_t growth = 0; growth <= growths_; ++growth) {
       result->slice_events = slice.events();
       if (out_of_time()) return unknown(result, "time: that for this stage is used up");
       if (growth == 0 && result->slice_events > options_.whole && look_through_window(query, result)) return;
@@ -79,7 +87,7 @@ class FeasibilityChecker::Impl {
       Exploration::Outcome here = glance(query, cone, result);
       if (here == Exploration::Outcome::Found) return;
       if (growth == kHard && explore_whole(query, kLook, result)) return;
-      if (options_.effort == 0) break;
+      if (most_effort_ == 0) break;
 
       z3::context context;
       Encoding open(context, trace_, index_, slice, cone, derived_, query, options_, Closing::Open);
@@ -101,12 +109,12 @@ class FeasibilityChecker::Impl {
       }
       slice.add(cheapest(slice, missing));
     }
-    if (explore_whole(query, options_.states, result)) return;
-    unknown(result, options_.effort == 0 ? "too many states" : "the slice had to grow too often");
+    if (explore_whole(query, most_states_, result)) return;
+    unknown(result, most_effort_ == 0 ? "too many states" : "the slice had to grow too often");
   }
 
   Exploration::Outcome glance(const FeasibilityQuery& query, const Cone& cone, Feasibility* result) {
-    Exploration got = explore(trace_, index_, cone, query, options_, std::min(options_.states, kGlance));
+    Exploration got = explore(trace_, index_, cone, query, options_, std::min(most_states_, kGlance));
     result->states += got.states;
     if (got.outcome == Exploration::Outcome::Found) feasible(cone, got, result);
     return got.outcome;
@@ -116,9 +124,9 @@ class FeasibilityChecker::Impl {
   // states have decided it.
   z3::check_result ask(Encoding& encoding, const FeasibilityQuery& query, Feasibility* result) {
     ++result->questions;
-    z3::check_result got = encoding.check(std::min(options_.effort, kFirstEffort));
-    if (got != z3::unknown || explore_whole(query, options_.states, result)) return got;
-    if (options_.effort > kFirstEffort) got = encoding.check(options_.effort);
+    z3::check_result got = encoding.check(std::min(most_effort_, kFirstEffort));
+    if (got != z3::unknown || explore_whole(query, most_states_, result)) return got;
+    if (most_effort_ > kFirstEffort) got = encoding.check(most_effort_);
     if (got == z3::unknown) unknown(result, reason(encoding));
     return got;
   }
@@ -135,7 +143,7 @@ class FeasibilityChecker::Impl {
 
   // Decides the query on all that can influence it, if that takes no more than so many states.
   bool explore_whole(const FeasibilityQuery& query, uint64_t states, Feasibility* result) {
-    states = std::min(states, options_.states);
+    states = std::min(states, most_states_);
     if (states <= explored_whole_) return false;
     explored_whole_ = states;
     Slice slice(index_);
@@ -166,14 +174,14 @@ class FeasibilityChecker::Impl {
   bool look_through_window(const FeasibilityQuery& query, Feasibility* result) {
     auto [low, high] = std::minmax({static_cast<uint32_t>(raw(query.first)), static_cast<uint32_t>(raw(query.remote)),
                                     static_cast<uint32_t>(raw(query.second))});
-    if (options_.states == 0 || high - low > kLargestWindow) return false;
+    if (most_states_ == 0 || high - low > kLargestWindow) return false;
     const uint32_t from = index_.awake_before(low > options_.window ? low - options_.window : 0);
     Slice slice(index_, from);
     slice.add(static_cast<uint32_t>(raw(query.remote)));
     slice.add(static_cast<uint32_t>(raw(query.second)));
     for (int round = 0; round < 4 && slice.events() <= kLargestWindow; ++round) {
       Cone cone(trace_, index_, slice, derived_, query, options_.model);
-      Exploration got = explore(trace_, index_, cone, query, options_, std::min(options_.states, kLook));
+      Exploration got = explore(trace_, index_, cone, query, options_, std::min(most_states_, kLook));
       result->states += got.states;
       if (got.outcome == Exploration::Outcome::Found) {
         result->slice_events = slice.events();
@@ -189,6 +197,40 @@ class FeasibilityChecker::Impl {
       if (!grown) break;
     }
     return false;
+  }
+
+  bool switches_within_runs(const std::vector<EventIndex>& order) const {
+    std::vector<EventIndex> last_of(trace_.trace().threads().size(), kNone<EventIndex>);
+    ThreadId previous = kNone<ThreadId>;
+    for (EventIndex at : order) {
+      const ThreadId thread = trace_.trace().event(at).thread;
+      EventIndex& last = last_of[raw(thread)];
+      if (previous != thread && last != kNone<EventIndex> && trace_.run_of(last) == trace_.run_of(at)) return true;
+      last = at;
+      previous = thread;
+    }
+    return false;
+  }
+
+  // The order goes from one thread to another in the middle of straight code, where no scheduler does. There may be an
+  // order that does not; with inputs as they were, since the states are looked through for it.
+  void prefer_executable(const FeasibilityQuery& query, Feasibility* result) {
+    for (const SymbolInfo& symbol : trace_.symbols()) {
+      auto chosen = symbol.input ? result->inputs.find(symbol.name) : result->inputs.end();
+      if (chosen != result->inputs.end() && chosen->second != symbol.recorded) return;
+    }
+    Slice slice(index_);
+    slice.add(static_cast<uint32_t>(raw(query.remote)));
+    slice.add(static_cast<uint32_t>(raw(query.second)));
+    while (slice.events() <= options_.whole) {
+      Cone cone(trace_, index_, slice, derived_, query, options_.model);
+      Exploration got = explore(trace_, index_, cone, query, options_, std::min(options_.states, kLook), Switches::BetweenRuns);
+      result->states += got.states;
+      if (got.outcome == Exploration::Outcome::Found) return feasible(cone, got, result);
+      std::vector<uint32_t> outside = cone.outside();
+      if (outside.empty()) return;
+      for (uint32_t event : outside) slice.add(event);
+    }
   }
 
   static bool decided(const Feasibility& result) { return result.answer != Answer::Unknown; }
@@ -217,11 +259,13 @@ class FeasibilityChecker::Impl {
   std::vector<std::vector<Section>> derived_;
   bool whole_decides_ = false;     // the query before was decided on its whole cone, by states
   uint64_t explored_whole_ = 0;    // of this query: with how many states at most
+  uint64_t most_effort_ = 0, most_states_ = 0;  // for this query
+  uint32_t growths_ = 0;
 };
 
 FeasibilityChecker::FeasibilityChecker(SymbolicTrace& trace, FeasibilityOptions options)
     : impl_(std::make_unique<Impl>(trace, options)) {}
 FeasibilityChecker::~FeasibilityChecker() = default;
-Feasibility FeasibilityChecker::decide(const FeasibilityQuery& query) { return impl_->decide(query); }
+Feasibility FeasibilityChecker::decide(const FeasibilityQuery& query, Effort effort) { return impl_->decide(query, effort); }
 
 }  // namespace cleave

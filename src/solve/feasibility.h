@@ -59,12 +59,16 @@ struct Feasibility {
   uint64_t states = 0;
 };
 
+// How much one question may cost: of many questions the easy ones are answered first.
+enum class Effort : uint8_t { Little, Some, All };
+
 class FeasibilityChecker {
  public:
   // Indexes the trace once: O(events). The symbolic trace must outlive the checker.
   FeasibilityChecker(SymbolicTrace& trace, FeasibilityOptions options);
   ~FeasibilityChecker();
-  Feasibility decide(const FeasibilityQuery& query);
+  // With less than all effort `unknown` means: not so quickly.
+  Feasibility decide(const FeasibilityQuery& query, Effort effort = Effort::All);
 
  private:
   class Impl;

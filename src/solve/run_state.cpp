@@ -413,6 +413,15 @@ std::optional<uint32_t> RunState::unnoticed() {
   return std::nullopt;
 }
 
+std::optional<uint32_t> RunState::within_run() const {
+  if (order_.empty()) return std::nullopt;
+  const uint32_t thread = raw(index_.trace().events()[order_.back()].thread);
+  const Step* step = next(thread);
+  if (step == nullptr) return std::nullopt;
+  const bool same = trace_.run_of(id_of<EventIndex>(step->event)) == trace_.run_of(id_of<EventIndex>(order_.back()));
+  return same ? std::optional(thread) : std::nullopt;
+}
+
 const std::vector<uint32_t>& RunState::ranking() {
   ranking_.clear();
   for (uint32_t t = 0; t < steps_.size(); ++t) {

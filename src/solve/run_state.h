@@ -33,6 +33,8 @@ class RunState {
   uint32_t ways(uint32_t thread);
   // A thread whose next step can be taken now and cannot be noticed by any other.
   std::optional<uint32_t> unnoticed();
+  // The thread that took the last step, if it is in the middle of a straight run of code (SymbolicTrace::run_of).
+  std::optional<uint32_t> within_run() const;
   // Threads that are not at their end, those first that are likely to lead to the triple.
   const std::vector<uint32_t>& ranking();
 

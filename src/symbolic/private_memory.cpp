@@ -10,7 +10,7 @@ void PrivateMemory::store(uint64_t address, const Lane& lane, uint32_t bytes) {
   ExpressionId whole = lane.width < width ? pool_.make(Op::ZeroExtend, width, lane.expression) : lane.expression;
   for (uint32_t i = 0; i < bytes; ++i) {
     bytes_[address + i] = {whole, static_cast<uint8_t>(i), static_cast<uint8_t>(bytes),
-                           static_cast<uint8_t>(lane.concrete >> (8 * i)), lane.invented};
+                           static_cast<uint8_t>(lane.concrete >> (8 * i)), lane.invented, lane.lost};
   }
 }
 
@@ -21,7 +21,7 @@ void PrivateMemory::forget(uint64_t address, uint64_t bytes) {
 Lane PrivateMemory::load(uint64_t address, uint32_t bytes, uint8_t width) {
   ExpressionId result = kNone<ExpressionId>;
   uint64_t concrete = 0;
-  bool whole = true, invented = false;
+  bool whole = true, invented = false, lost = false;
   std::vector<Byte> parts;
   for (uint32_t i = 0; i < bytes; ++i) {
     auto it = bytes_.find(address + i);
@@ -29,6 +29,7 @@ Lane PrivateMemory::load(uint64_t address, uint32_t bytes, uint8_t width) {
     const Byte& byte = it->second;
     concrete |= uint64_t{byte.concrete} << (8 * i);
     invented = invented || byte.invented;
+    lost = lost || byte.lost;
     whole = whole && byte.index == i && byte.count == bytes && (i == 0 || byte.expression == parts[0].expression);
     parts.push_back(byte);
   }
@@ -46,7 +47,7 @@ Lane PrivateMemory::load(uint64_t address, uint32_t bytes, uint8_t width) {
     }
   }
   if (width < bytes * 8) result = pool_.make(Op::Extract, width, result);
-  return {.expression = result, .concrete = truncate(concrete, width), .width = width, .invented = invented};
+  return {.expression = result, .concrete = truncate(concrete, width), .width = width, .invented = invented, .lost = lost};
 }
 
 void PrivateMemory::copy(uint64_t to, uint64_t from, uint64_t bytes) {

@@ -23,7 +23,7 @@ class PrivateMemory {
     ExpressionId expression;  // of width 8 * count, of which this is byte `index`
     uint8_t index, count;
     uint8_t concrete;
-    bool invented;
+    bool invented, lost;
   };
   ExpressionPool& pool_;
   boost::unordered_flat_map<uint64_t, Byte> bytes_;

@@ -48,6 +48,11 @@ class SymbolicTrace {
   // What an assume asks for; kNone for other events.
   ExpressionId condition(EventIndex event) const { return condition_[raw(event)]; }
 
+  // The first event of the straight run of code that the event is in: a scheduler that decides between such runs does not
+  // come between their events. The event itself where that is not known.
+  EventIndex run_of(EventIndex event) const { return run_.empty() ? event : run_[raw(event)]; }
+  void set_runs(std::vector<EventIndex> run_of_event) { run_ = std::move(run_of_event); }
+
   std::span<const SymbolInfo> symbols() const { return symbols_; }
   const SymbolInfo& symbol(SymbolId id) const { return symbols_[raw(id)]; }
   // Value of the variable before the first event, as an expression of that width.
@@ -70,6 +75,7 @@ class SymbolicTrace {
   std::vector<SymbolInfo> symbols_;
   std::vector<SymbolId> bound_;
   std::vector<ExpressionId> stored_, condition_;
+  std::vector<EventIndex> run_;  // by event; empty: every event is a run of its own
   std::map<uint64_t, MovingStore> moving_;
 };
 

@@ -52,6 +52,20 @@ void pin_the_rest(WalkContext& context) {
   }
 }
 
+// Accesses of one record are those of one segment, which is executed in one piece under control.
+void note_runs(WalkContext& context) {
+  const Trace& trace = context.recorded.trace;
+  std::vector<EventIndex> run_of(trace.size());
+  for (const std::vector<uint32_t>& mine : context.events) {
+    for (size_t i = 0; i < mine.size(); ++i) {
+      const bool goes_on = i > 0 && is_access(trace.events()[mine[i]].kind) && is_access(trace.events()[mine[i - 1]].kind) &&
+                           context.recorded.origins[mine[i]].record == context.recorded.origins[mine[i - 1]].record;
+      run_of[mine[i]] = goes_on ? run_of[mine[i - 1]] : id_of<EventIndex>(mine[i]);
+    }
+  }
+  context.symbolic.set_runs(std::move(run_of));
+}
+
 void walk_threads(WalkContext& context) {
   const Trace& trace = context.recorded.trace;
   context.events.resize(trace.threads().size());
@@ -114,6 +128,7 @@ Result<SymbolicTrace> walk_recorded_paths(const RecordedTrace& recorded, const s
     }
     if (grown) continue;
     pin_the_rest(context);
+    note_runs(context);
     for (const std::string& what : context.not_modelled) report->remarks.push_back("not modelled: " + what);
     return symbolic;
   }

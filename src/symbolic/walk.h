@@ -18,11 +18,15 @@ namespace cleave {
 struct WalkReport {
   uint64_t threads = 0, threads_lost = 0;              // lost: the walk and the records parted; from there on pinned
   uint64_t instructions = 0;
-  uint64_t branches = 0, branches_symbolic = 0;
-  uint64_t shared_reads = 0, shared_writes = 0, shared_writes_symbolic = 0;
+  // Executed branches and switches: those on an expression over symbols, and those on a value that depends on symbols
+  // and took what was recorded. The others depend on nothing that another thread could change.
+  uint64_t branches = 0, branches_symbolic = 0, branches_concretized = 0;
+  uint64_t shared_reads = 0, shared_writes = 0, shared_writes_symbolic = 0, shared_writes_concretized = 0;
   uint64_t values_compared = 0, mismatches = 0;        // computed stores and branch outcomes against the recorded ones
   uint64_t stores_moving = 0;                          // to an array's element, with an index that depends on symbols
   uint64_t concretized = 0;                            // values that took what was recorded
+  uint64_t pins = 0;                                   // conditions that keep symbols at their recorded values
+  uint64_t calls_followed = 0;                         // through pointers, virtual ones among them, into code with bitcode
   std::vector<std::string> remarks;                    // one sentence per kind of thing not modelled, or lost thread
 };
 

@@ -240,13 +240,15 @@ void Walker::branch(BranchInst& branch) {
     done_ = true;
     return;
   }
-  ++context_.report.branches;
-  assume(scalar(branch.getCondition()), *outcome);
+  const Lane condition = scalar(branch.getCondition());
+  count_branch(condition);
+  assume(condition, *outcome);
   go_to(branch.getSuccessor(*outcome ? 0 : 1));
 }
 
 void Walker::switch_to(SwitchInst& instruction) {
   Lane value = scalar(instruction.getCondition());
+  count_branch(value);
   if (!isa<Constant>(instruction.getCondition())) {
     const ScriptSlot* slot = take(SlotKind::Switch);
     if (slot == nullptr) return;
@@ -315,6 +317,12 @@ void Walker::call(CallBase& call) {
   for (const Use& use : call.args()) arguments.push_back(operand(use));
   top().call = &call;
   read_by_value(call);
+  if (callee == nullptr) body = target_of(call);
+  if (callee == nullptr && body != nullptr) {
+    pin(scalar(call.getCalledOperand()));  // another function would be another path
+    ++context_.report.calls_followed;
+    return push(body, std::move(arguments));
+  }
   if (callee != nullptr && body != nullptr) {
     // Of an inline function the linker keeps one copy: the records say whose.
     const ScriptSlot* slot = next_place();
@@ -331,7 +339,47 @@ void Walker::call(CallBase& call) {
   call_outside(call);
 }
 
+// Where a call through a pointer went: what is recorded next is in the function that it entered. A function that calls
+// others has a record of its beginning, so nothing with bitcode lies in between; code without bitcode that calls back has
+// another type than the function it calls, as a rule, and its results are compared like all others. Null: not known.
+Function* Walker::target_of(CallBase& call) {
+  const ScriptSlot* slot = next_place();
+  if (slot != nullptr && slot->is(SlotKind::Call)) {
+    pop();
+    slot = next_place();
+  }
+  if (slot == nullptr || slot->is(SlotKind::Landing) || slot->is(SlotKind::Exit)) return nullptr;
+  if (!slot->is(SlotKind::Enter) && in_current_function(*slot->place())) return nullptr;
+  Function* target = function_at(*slot->place());
+  if (target == nullptr || target->getFunctionType() != call.getFunctionType() || target->isVarArg()) return nullptr;
+  return target;
+}
+
+// What was recorded as the result of a call through a pointer, beside what the walk of the function gave.
+Lanes Walker::with_recorded_result(CallBase& call, Lanes value) {
+  if (call.getType()->isVoidTy() || call.use_empty() || value.size() != lane_count(call.getType())) return value;
+  for (Lane& lane : value) {
+    const ScriptSlot* slot = next_place();
+    if (slot == nullptr || !slot->is(SlotKind::CallResult)) break;
+    const uint64_t recorded = truncate(slot->value, lane.width);
+    if (!lane.known() || lane.invented) {
+      const bool lost = lane.lost;
+      lane = known(recorded, lane.width);
+      lane.lost = lost;
+    } else {
+      ++context_.report.values_compared;
+      if (lane.concrete != recorded) {
+        mismatch(lane.concrete, recorded);
+        lane = known(recorded, lane.width);
+      }
+    }
+    pop();
+  }
+  return value;
+}
+
 void Walker::call_outside(CallBase& call) {
+  met_symbols_ = false;
   // What is computed from its arguments out there is not known: they keep their values.
   Function* callee = dyn_cast<Function>(call.getCalledOperand()->stripPointerCasts());
   bool prints = callee != nullptr && (callee->getName().contains("print") || callee->getName() == "puts");
@@ -351,6 +399,7 @@ void Walker::call_outside(CallBase& call) {
   }
   if (slot != nullptr && slot->is(SlotKind::Call)) pop();
   top().outside = true;
+  top().outside_lost = met_symbols_;
 }
 
 // Code outside runs: it may call back, throw, never return, or come back to this frame.
@@ -390,6 +439,7 @@ void Walker::continue_outside() {
       lane = known(result->value, lane.width);
       pop();
     }
+    for (Lane& lane : value) lane.lost = top().outside_lost;
   }
   top().outside = false;
   finish_call(call, std::move(value));
@@ -405,7 +455,9 @@ void Walker::returned(Lanes value) {
   }
   frames_.pop_back();
   if (frames_.empty() || top().outside) return;  // back to code that has no bitcode
-  finish_call(*top().call, std::move(value));
+  CallBase& call = *top().call;
+  if (!isa<Function>(call.getCalledOperand()->stripPointerCasts())) value = with_recorded_result(call, std::move(value));
+  finish_call(call, std::move(value));
 }
 
 void Walker::finish_call(CallBase& call, Lanes value) {

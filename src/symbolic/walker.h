@@ -49,6 +49,7 @@ class Walker {
     uint64_t token = 0;
     llvm::CallBase* call = nullptr;  // being executed
     bool outside = false;            // `call` runs code that has no bitcode
+    bool outside_lost = false;       // and it was given what depends on symbols
   };
 
   // walker.cpp: control
@@ -59,6 +60,8 @@ class Walker {
   void branch(llvm::BranchInst& branch);
   void switch_to(llvm::SwitchInst& instruction);
   void call(llvm::CallBase& call);
+  llvm::Function* target_of(llvm::CallBase& call);
+  Lanes with_recorded_result(llvm::CallBase& call, Lanes value);
   void call_outside(llvm::CallBase& call);
   void continue_outside();
   void returned(Lanes value);
@@ -88,6 +91,8 @@ class Walker {
   Lanes unknown_of(llvm::Type* type);
   void pin(const Lane& lane);
   void assume(const Lane& condition, bool outcome);
+  bool symbolic(const Lane& lane) { return lane.known() && !lane.invented && !pool().is_constant(lane.expression); }
+  void count_branch(const Lane& condition);
 
   // walker_intrinsics.cpp
   bool intrinsic(llvm::IntrinsicInst& call);
@@ -146,6 +151,7 @@ class Walker {
   std::vector<Element> elements_{1};                  // of lanes that are such addresses; 0 is none
   uint64_t next_invented_;
   size_t progress_ = 0;                               // events of the thread passed so far
+  bool met_symbols_ = false;                          // an operand that was asked for depends on symbols
   bool lost_ = false, done_ = false;
 };
 

@@ -40,6 +40,7 @@ Lanes Walker::with_overflow(Intrinsic::ID id, const Lane& a, const Lane& b) {
 // Not an expression: the symbols that go in are pinned. Always true.
 bool Walker::folded(IntrinsicInst& call) {
   const Intrinsic::ID id = call.getIntrinsicID();
+  met_symbols_ = false;
   Lanes result = unknown_of(call.getType());
   Lanes a = operand(call.getArgOperand(0));
   for (const Use& use : call.args()) {
@@ -55,6 +56,7 @@ bool Walker::folded(IntrinsicInst& call) {
   } else {
     context_.not_modelled.insert(Intrinsic::getBaseName(id).str());
   }
+  for (Lane& lane : result) lane.lost = met_symbols_;
   top().values[&call] = std::move(result);
   return true;
 }

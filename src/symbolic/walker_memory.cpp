@@ -90,7 +90,9 @@ Lane Walker::checked(Lane lane, uint64_t recorded, uint32_t bytes) {
       ++context_.report.concretized;
       pin(lane);
     }
-    return known(recorded, width);
+    Lane taken = known(recorded, width);
+    taken.lost = lane.lost;
+    return taken;
   }
   if (lane.width < width) {
     lane.expression = pool().make(Op::ZeroExtend, width, lane.expression);
@@ -143,7 +145,11 @@ void Walker::write_events(const std::vector<uint32_t>& events, const Lane& lane,
     Lane part = memory_.load(at, event.width(), width);
     if (!part.known()) part = known(event.value, width);
     ++context_.report.shared_writes;
-    if (!pool().is_constant(part.expression)) ++context_.report.shared_writes_symbolic;
+    if (symbolic(part)) {
+      ++context_.report.shared_writes_symbolic;
+    } else if (part.lost) {
+      ++context_.report.shared_writes_concretized;
+    }
     context_.symbolic.store(id_of<EventIndex>(e), part.expression);
   }
 }
@@ -223,7 +229,10 @@ void Walker::store(StoreInst& store) {
     }
     uint32_t width = slot->plan().width;
     Lane lane = memory_.load(scratch + (slot->address - base), width, static_cast<uint8_t>(width * 8));
-    for (const Lane& whole : value) lane.invented = lane.invented || whole.invented;
+    for (const Lane& whole : value) {
+      lane.invented = lane.invented || whole.invented;
+      lane.lost = lane.lost || whole.lost;
+    }
     write_events(events_of(*slot), lane, slot->value, width, slot->address);
     done = slot->address + width - base;
     pop();

@@ -95,6 +95,7 @@ void Walker::pin(const Lane& lane) {
   if (!lane.known() && lane.element != 0) return pin(elements_[lane.element].index);
   if (!lane.known() || pool().is_constant(lane.expression)) return;
   ++context_.report.concretized;
+  ++context_.report.pins;
   assume(make(Op::Equal, 1, lane, known(lane.concrete, lane.width)), true);
 }
 
@@ -106,13 +107,21 @@ void Walker::assume(const Lane& condition, bool outcome) {
     return;
   }
   if (pool().is_constant(condition.expression)) return;
-  ++context_.report.branches_symbolic;
   const auto& mine = context_.events[raw(thread_)];
   if (progress_ >= mine.size()) return;  // nothing of the thread comes after
   EventIndex at = id_of<EventIndex>(mine[progress_]);
   ExpressionId wanted = outcome ? condition.expression : pool().negate(condition.expression);
   ExpressionId before = context_.symbolic.condition(at);
   context_.symbolic.assume(at, before == kNone<ExpressionId> ? wanted : pool().make(Op::And, 1, before, wanted));
+}
+
+void Walker::count_branch(const Lane& condition) {
+  ++context_.report.branches;
+  if (symbolic(condition)) {
+    ++context_.report.branches_symbolic;
+  } else if (condition.lost) {
+    ++context_.report.branches_concretized;
+  }
 }
 
 Lane Walker::make(Op op, uint8_t width, const Lane& a, const Lane& b) {
@@ -145,7 +154,9 @@ Lane Walker::scalar(const Value* value) {
 Lanes Walker::operand(const Value* value) {
   if (auto* constant_value = dyn_cast<Constant>(value)) return constant(constant_value);
   auto it = top().values.find(value);
-  return it == top().values.end() ? unknown_of(value->getType()) : it->second;
+  if (it == top().values.end()) return unknown_of(value->getType());
+  for (const Lane& lane : it->second) met_symbols_ = met_symbols_ || lane.lost || symbolic(lane);
+  return it->second;
 }
 
 Lanes Walker::constant(const Constant* value) {
@@ -188,11 +199,13 @@ Lanes Walker::constant(const Constant* value) {
 }
 
 void Walker::compute(Instruction& instruction) {
+  met_symbols_ = false;
   Lanes result = unknown_of(instruction.getType()->isVoidTy() ? Type::getInt1Ty(instruction.getContext()) : instruction.getType());
   if (is_wide(instruction.getType(), layout())) {
     for (const Use& use : instruction.operands()) {
       for (const Lane& lane : operand(use)) pin(lane);
     }
+    for (Lane& lane : result) lane.lost = met_symbols_;
     top().values[&instruction] = std::move(result);
     return;
   }
@@ -260,6 +273,7 @@ void Walker::compute(Instruction& instruction) {
       for (const Lane& lane : operand(use)) pin(lane);
     }
   }
+  for (Lane& lane : result) lane.lost = lane.lost || (met_symbols_ && !symbolic(lane));
   if (!instruction.getType()->isVoidTy()) top().values[&instruction] = std::move(result);
 }
 

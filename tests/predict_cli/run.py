@@ -140,6 +140,24 @@ class Bank(unittest.TestCase):
         self.refused(2, ["replay", "nothing.json"], "nothing.json")
         self.refused(2, ["replay", "words.txt"], "words.txt", "not a witness")
 
+    def test_without_the_solver(self):
+        """Every other command works, and predict says what it left out."""
+        broken = self.folder / "broken"
+        broken.mkdir(exist_ok=True)
+        (broken / "libz3.so.4").write_text("")
+        without = {**os.environ, "NO_COLOR": "1", "LD_LIBRARY_PATH": str(broken)}
+
+        def run(*words):
+            return subprocess.run([CLEAVE, *words], cwd=self.folder, env=without, capture_output=True, text=True, timeout=120)
+
+        done = run("trace", "stats", "bank.cleave")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = run("predict", "--no-replay", "bank.cleave")
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        said = " ".join(done.stdout.split())
+        self.assertIn("the symbolic stage was left out: the solver cannot be loaded", said)
+        self.assertIn("cleave doctor", said)
+
     def test_program_that_is_gone_or_another(self):
         witness = next(self.folder.glob("witness-*.json")).name
         kept = self.folder / "bank.kept"

@@ -1,7 +1,7 @@
 // The whole suite of programs/: each is recorded once and walked; every value that the walk computes beside a recorded
 // one must be that one. Run by ctest as walk_suite, when the programs are built.
 #include <algorithm>
-#include <cstdio>
+#include <iostream>
 
 #include "walk/recorded_program.h"
 
@@ -18,7 +18,8 @@ TEST(Suite, EveryProgramIsWalkedAsItRan) {
   }
   std::sort(programs.begin(), programs.end());
   EXPECT_GT(programs.size(), 50u);
-  uint64_t compared = 0, branches = 0, branches_symbolic = 0, stores = 0, stores_symbolic = 0;
+  uint64_t compared = 0, branches = 0, branches_symbolic = 0, branches_concretized = 0;
+  uint64_t stores = 0, stores_symbolic = 0, stores_concretized = 0;
   for (const std::filesystem::path& program : programs) {
     std::string trace = (scratch_folder() / "suite.cleave").string();
     shell("cd " + scratch_folder().string() + " && timeout 60 " CLEAVE_BINARY_DIR "/bin/cleave record -o " + trace + " -- " + program.string());
@@ -30,14 +31,13 @@ TEST(Suite, EveryProgramIsWalkedAsItRan) {
     EXPECT_EQ(r.mismatches, 0u) << program << "\n" << walked->remarks();
     EXPECT_EQ(r.threads_lost, 0u) << program << "\n" << walked->remarks();
     compared += r.values_compared;
-    branches += r.branches, branches_symbolic += r.branches_symbolic;
-    stores += r.shared_writes, stores_symbolic += r.shared_writes_symbolic;
+    branches += r.branches, branches_symbolic += r.branches_symbolic, branches_concretized += r.branches_concretized;
+    stores += r.shared_writes, stores_symbolic += r.shared_writes_symbolic, stores_concretized += r.shared_writes_concretized;
   }
   EXPECT_GT(compared, 10'000u);
-  std::printf("%zu programs, %llu values compared; conditions %llu of %llu branches, %llu of %llu shared stores symbolic\n",
-              programs.size(), static_cast<unsigned long long>(compared), static_cast<unsigned long long>(branches_symbolic),
-              static_cast<unsigned long long>(branches), static_cast<unsigned long long>(stores_symbolic),
-              static_cast<unsigned long long>(stores));
+  std::cout << programs.size() << " programs, " << compared << " values compared; " << branches << " branches: " << branches_symbolic
+            << " symbolic, " << branches_concretized << " concretized; " << stores << " shared stores: " << stores_symbolic
+            << " symbolic, " << stores_concretized << " concretized\n";
 }
 
 }  // namespace

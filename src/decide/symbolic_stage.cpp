@@ -1,4 +1,4 @@
-#include "cli/symbolic_stage.h"
+#include "decide/symbolic_stage.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "symbolic/predicted_run.h"
 #include "symbolic/walk.h"
 
-namespace cleave::cli {
+namespace cleave::decide {
 namespace {
 
 using prediction::Candidate;
@@ -56,12 +56,15 @@ Result<SymbolicTrace> lift(const RecordedTrace& recorded, const SymbolicStageOpt
 void note_walk(const WalkReport& walk, StageReport* stage, std::vector<std::string>* remarks) {
   if (walk.threads == 0) return;
   stage->counts["branches"] = walk.branches;
-  stage->counts["conditions"] = walk.branches_symbolic;
+  stage->counts["branches symbolic"] = walk.branches_symbolic;
+  stage->counts["branches concretized"] = walk.branches_concretized;
   stage->counts["shared stores"] = walk.shared_writes;
   stage->counts["shared stores symbolic"] = walk.shared_writes_symbolic;
+  stage->counts["shared stores concretized"] = walk.shared_writes_concretized;
   stage->counts["values compared"] = walk.values_compared;
   stage->counts["values that differ"] = walk.mismatches;
   stage->counts["concretized"] = walk.concretized;
+  stage->counts["pins"] = walk.pins;
   remarks->insert(remarks->end(), walk.remarks.begin(), walk.remarks.end());
 }
 
@@ -111,8 +114,15 @@ class Stage {
     every_triple_ = options_.every_triple || questions <= kFewQuestions;
     auto last = [](const Candidate* c) { return std::max(c->triple().remote, c->triple().second); };
     std::sort(candidates.begin(), candidates.end(), [&](auto* a, auto* b) { return last(a) != last(b) ? last(a) < last(b) : a < b; });
-    for (Candidate* candidate : candidates) {
-      decide(*candidate, report);
+    std::vector<Open> open;
+    for (Candidate* candidate : candidates) open.push_back({candidate, std::vector<Asked>(candidate->representatives.size()), ""});
+    // Of many questions the easy ones are answered first: one hard triple does not keep another from being found.
+    for (Effort effort : {Effort::Little, Effort::Some, Effort::All}) {
+      for (Open& one : open) decide(one, effort, report);
+    }
+    for (Open& one : open) {
+      conclude(one);
+      Candidate* candidate = one.candidate;
       if (candidate->symbolic == "unsat" && options_.equal_values) equal += equal_values_.ask(candidate);
       report->sites += candidate->symbolic == "sat";
       report->counts["unsat"] += candidate->symbolic == "unsat";
@@ -131,29 +141,51 @@ class Stage {
     return solver;
   }
 
-  void decide(Candidate& candidate, StageReport* report) {
-    bool all_decided = candidate.triples <= candidate.representatives.size();
+  enum class Asked : uint8_t { Undecided, Sat, Unsat };
+  // A candidate under decision: its event triples by number, and why the first that is undecided is.
+  struct Open {
+    Candidate* candidate;
+    std::vector<Asked> answers;
+    std::string why;
+  };
+
+  void decide(Open& one, Effort effort, StageReport* report) {
+    Candidate& candidate = *one.candidate;
+    one.why.clear();
     for (size_t i = 0; i < candidate.representatives.size(); ++i) {
-      if (candidate.symbolic == "sat" && !every_triple_) break;
+      if (candidate.symbolic == "sat" && !every_triple_) return;
+      if (one.answers[i] != Asked::Undecided) continue;
       const Triple triple = candidate.representatives[i];
       Feasibility got = checker_.decide({EventIndex{triple.first}, EventIndex{triple.remote}, EventIndex{triple.second},
-                                         candidate.pattern});
+                                         candidate.pattern}, effort);
       if (got.answer == Answer::Feasible && candidate.symbolic != "sat") refuse_if_wrong(&got);
+      if (got.answer == Answer::Infeasible) one.answers[i] = Asked::Unsat;
       if (got.answer == Answer::Feasible) {
+        one.answers[i] = Asked::Sat;
         ++report->triples;
         if (candidate.symbolic == "sat") continue;
         candidate.symbolic = "sat";
         for (EventIndex event : got.order) candidate.symbolic_order.push_back(static_cast<prediction::EventNumber>(raw(event)));
         candidate.inputs = std::move(got.inputs);
         std::swap(candidate.representatives[0], candidate.representatives[i]);
+        std::swap(one.answers[0], one.answers[i]);
       } else if (got.answer == Answer::Unknown) {
-        if (candidate.symbolic.empty()) candidate.symbolic = "unknown: " + got.why;
-        all_decided = false;
-        if (got.why.starts_with("time")) break;
+        if (one.why.empty()) one.why = got.why;
+        if (got.why.starts_with("time")) return;
       }
     }
-    if (candidate.symbolic.empty()) {
-      candidate.symbolic = all_decided ? "unsat" : "unknown: not every triple at these places was looked at";
+  }
+
+  static void conclude(Open& one) {
+    Candidate& candidate = *one.candidate;
+    if (!candidate.symbolic.empty()) return;
+    const bool undecided = std::any_of(one.answers.begin(), one.answers.end(), [](Asked a) { return a == Asked::Undecided; });
+    if (undecided) {
+      candidate.symbolic = "unknown: " + one.why;
+    } else if (candidate.triples > candidate.representatives.size()) {
+      candidate.symbolic = "unknown: not every triple at these places was looked at";
+    } else {
+      candidate.symbolic = "unsat";
     }
   }
 
@@ -193,4 +225,4 @@ Status decide_symbolically(const RecordedTrace& recorded, const SymbolicStageOpt
   return Done{};
 }
 
-}  // namespace cleave::cli
+}  // namespace cleave::decide

@@ -1,4 +1,7 @@
 // The symbolic stage of `cleave predict`: what the cheap stages leave is decided with the program's data.
+//
+// This room is a library of its own, libcleave_symbolic.so, which the tool loads when the stage is asked for: it is all
+// that needs the solver and LLVM, so every other command works, and starts quickly, without them.
 #pragma once
 
 #include <string>
@@ -7,7 +10,7 @@
 #include "base/result.h"
 #include "trace/reader.h"
 
-namespace cleave::cli {
+namespace cleave::decide {
 
 struct SymbolicStageOptions {
   bool every_triple = false;   // decide every representative, not only up to the first that is feasible
@@ -23,4 +26,8 @@ struct SymbolicStageOptions {
 Status decide_symbolically(const RecordedTrace& recorded, const SymbolicStageOptions& options,
                            prediction::Prediction* prediction);
 
-}  // namespace cleave::cli
+// The module's one door, by this name.
+inline constexpr const char* kDoor = "cleave_decide_symbolically";
+using Door = void (*)(const RecordedTrace*, const SymbolicStageOptions*, prediction::Prediction*, Status*);
+
+}  // namespace cleave::decide

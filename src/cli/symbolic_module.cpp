@@ -1,0 +1,35 @@
+#include "cli/symbolic_module.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <array>
+#include <string>
+
+namespace cleave::cli {
+namespace {
+
+std::string module_path() {
+  std::array<char, 4096> path{};
+  ssize_t size = readlink("/proc/self/exe", path.data(), path.size() - 1);
+  std::string self(path.data(), size > 0 ? static_cast<size_t>(size) : 0);
+  return self.substr(0, self.rfind('/') + 1) + "../lib/libcleave_symbolic.so";
+}
+
+}  // namespace
+
+Status decide_symbolically(const RecordedTrace& recorded, const decide::SymbolicStageOptions& options,
+                           prediction::Prediction* prediction) {
+  void* library = dlopen(module_path().c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* door = library == nullptr ? nullptr : dlsym(library, decide::kDoor);
+  if (door == nullptr) {
+    const char* why = dlerror();
+    return Error{"", std::string("the solver cannot be loaded (") + (why == nullptr ? "no reason given" : why) +
+                         "); `cleave doctor` says what to install"};
+  }
+  Status status = Done{};
+  reinterpret_cast<decide::Door>(door)(&recorded, &options, prediction, &status);
+  return status;
+}
+
+}  // namespace cleave::cli

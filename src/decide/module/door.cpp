@@ -1,0 +1,8 @@
+// What the tool finds in libcleave_symbolic.so.
+#include "decide/symbolic_stage.h"
+
+extern "C" __attribute__((visibility("default"))) void cleave_decide_symbolically(
+    const cleave::RecordedTrace* recorded, const cleave::decide::SymbolicStageOptions* options,
+    cleave::prediction::Prediction* prediction, cleave::Status* status) {
+  *status = cleave::decide::decide_symbolically(*recorded, *options, prediction);
+}
