@@ -190,7 +190,7 @@ void decide(const PredictVerb& verb, const RecordedTrace& trace, const Status& p
   stage.model = verb.model;
   stage.seconds = verb.solver_seconds;
   stage.equal_values = !verb.no_replay && verb.stages.empty();
-  Status decided = program ? decide_symbolically(trace, stage, &prediction) : program;
+  Status decided = program ? decide_in_module(trace, stage, &prediction) : program;
   if (!decided) prediction.remarks.push_back("the symbolic stage was left out: " + decided.error().sentence());
 }
 

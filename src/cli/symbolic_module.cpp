@@ -18,8 +18,8 @@ std::string module_path() {
 
 }  // namespace
 
-Status decide_symbolically(const RecordedTrace& recorded, const decide::SymbolicStageOptions& options,
-                           prediction::Prediction* prediction) {
+Status decide_in_module(const RecordedTrace& recorded, const decide::SymbolicStageOptions& options,
+                        prediction::Prediction* prediction) {
   void* library = dlopen(module_path().c_str(), RTLD_NOW | RTLD_LOCAL);
   void* door = library == nullptr ? nullptr : dlsym(library, decide::kDoor);
   if (door == nullptr) {

@@ -6,7 +6,7 @@
 namespace cleave::cli {
 
 // As decide::decide_symbolically; an Error too when the library, or the solver that it needs, is not there.
-Status decide_symbolically(const RecordedTrace& recorded, const decide::SymbolicStageOptions& options,
-                           prediction::Prediction* prediction);
+Status decide_in_module(const RecordedTrace& recorded, const decide::SymbolicStageOptions& options,
+                        prediction::Prediction* prediction);
 
 }  // namespace cleave::cli

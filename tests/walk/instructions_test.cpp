@@ -65,8 +65,8 @@ static long noted;
 __attribute__((noinline)) static long noting(long a, long b) { noted++; return a * 5 - b; }
 static long (*volatile choice_noting)(long, long) = noting;
 static long chosen_noting(long a, long b) { return choice_noting(a, b) + 1; }
-static struct { long first; int second; char third; } in_block = {3, 4, 5};
-static long shared_copied(long a) { typeof(in_block) b; memcpy(&b, &in_block, sizeof b); return b.first ^ b.second ^ b.third ^ a; }
+static struct block { long first; int second; char third; } in_block = {3, 4, 5};
+static long shared_copied(long a) { struct block b; memcpy(&b, &in_block, sizeof b); return b.first ^ b.second ^ b.third ^ a; }
 static long copied(long a, long b) { struct pair p = {a, b}, q; memcpy(&q, &p, sizeof q); return q.second - q.first; }
 static long middle_bytes(long a) { char bytes[8]; int x; memcpy(bytes, &a, 8); memcpy(&x, bytes + 2, 4); return x; }
 static long switched(long a) { switch (a & 3) { case 0: return 10; case 1: return 21; case 2: return 32; default: return 43; } }
