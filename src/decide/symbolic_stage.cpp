@@ -22,6 +22,9 @@ using prediction::Triple;
 // So few event triples that all are decided, and counted as the paper counts them.
 constexpr size_t kFewQuestions = 128;
 
+// Of each candidate so many event triples are asked before all that are left are looked at together, if they are many.
+constexpr size_t kFirstFew = 4, kManyQuestions = 16;
+
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // What the recorded process said of itself: its binary, and the files mapped into it.
@@ -117,8 +120,11 @@ class Stage {
     std::vector<Open> open;
     for (Candidate* candidate : candidates) open.push_back({candidate, std::vector<Asked>(candidate->representatives.size()), ""});
     // Of many questions the easy ones are answered first: one hard triple does not keep another from being found.
+    // What is left after the first few of each candidate is many questions on one trace: they share one look at it.
+    for (Open& one : open) decide(one, Effort::Little, kFirstFew, report);
+    survey(open);
     for (Effort effort : {Effort::Little, Effort::Some, Effort::All}) {
-      for (Open& one : open) decide(one, effort, report);
+      for (Open& one : open) decide(one, effort, SIZE_MAX, report);
     }
     for (Open& one : open) {
       conclude(one);
@@ -149,15 +155,29 @@ class Stage {
     std::string why;
   };
 
-  void decide(Open& one, Effort effort, StageReport* report) {
+  static FeasibilityQuery query_of(const Candidate& candidate, const Triple& triple) {
+    return {EventIndex{triple.first}, EventIndex{triple.remote}, EventIndex{triple.second}, candidate.pattern};
+  }
+
+  void survey(const std::vector<Open>& open) {
+    if (options_.model != "ctp") return;
+    std::vector<FeasibilityQuery> queries;
+    for (const Open& one : open) {
+      if (one.candidate->symbolic == "sat" && !every_triple_) continue;
+      for (size_t i = 0; i < one.answers.size(); ++i) {
+        if (one.answers[i] == Asked::Undecided) queries.push_back(query_of(*one.candidate, one.candidate->representatives[i]));
+      }
+    }
+    if (queries.size() >= kManyQuestions) checker_.survey(queries);
+  }
+
+  void decide(Open& one, Effort effort, size_t most, StageReport* report) {
     Candidate& candidate = *one.candidate;
     one.why.clear();
-    for (size_t i = 0; i < candidate.representatives.size(); ++i) {
+    for (size_t i = 0; i < std::min(most, candidate.representatives.size()); ++i) {
       if (candidate.symbolic == "sat" && !every_triple_) return;
       if (one.answers[i] != Asked::Undecided) continue;
-      const Triple triple = candidate.representatives[i];
-      Feasibility got = checker_.decide({EventIndex{triple.first}, EventIndex{triple.remote}, EventIndex{triple.second},
-                                         candidate.pattern}, effort);
+      Feasibility got = checker_.decide(query_of(candidate, candidate.representatives[i]), effort);
       if (got.answer == Answer::Feasible && candidate.symbolic != "sat") refuse_if_wrong(&got);
       if (got.answer == Answer::Infeasible) one.answers[i] = Asked::Unsat;
       if (got.answer == Answer::Feasible) {

@@ -19,6 +19,19 @@ Cone::Cone(const SymbolicTrace& trace, const TraceIndex& index, const Slice& sli
            const std::vector<std::vector<Section>>& derived, const FeasibilityQuery& query,
            DataModel model)
     : trace_(trace), index_(index), slice_(slice), derived_(derived), query_(query), model_(model) {
+  for (EventIndex at : {query_.first, query_.remote, query_.second}) flags_.insert(static_cast<uint32_t>(raw(at)));
+  keep_structure();
+  if (model_ != DataModel::Ignored) keep_query();
+  keep_data();
+  keep_locks();
+  events_.assign(flags_.begin(), flags_.end());
+  std::sort(events_.begin(), events_.end());
+}
+
+Cone::Cone(const SymbolicTrace& trace, const TraceIndex& index, const Slice& slice,
+           const std::vector<std::vector<Section>>& derived, const boost::unordered_flat_set<uint32_t>& marked, DataModel model)
+    : trace_(trace), index_(index), slice_(slice), derived_(derived),
+      query_{kNone<EventIndex>, kNone<EventIndex>, kNone<EventIndex>, Pattern::None}, model_(model), flags_(marked) {
   keep_structure();
   keep_data();
   keep_locks();
@@ -53,8 +66,16 @@ void Cone::keep_structure() {
   });
 }
 
+// What the guards of the violation compare.
+void Cone::keep_query() {
+  for (EventIndex at : {query_.first, query_.remote, query_.second}) {
+    need(trace_.stored(at));
+    if (const MovingStore* moving = trace_.moving(at)) need(moving->index);
+  }
+  keep_writers(index_.trace().event(query_.first).variable());
+}
+
 void Cone::keep_data() {
-  for (EventIndex at : {query_.first, query_.remote, query_.second}) flags_.insert(static_cast<uint32_t>(raw(at)));
   if (model_ == DataModel::Ignored) return;
   each_event(index_, slice_, [&](uint32_t e) {
     SymbolId bound = trace_.bound(id_of<EventIndex>(e));
@@ -70,11 +91,6 @@ void Cone::keep_data() {
       if (s.end != kNowhere && slice_.inside(s.end)) flags_.insert(s.end);
     }
   }
-  for (EventIndex at : {query_.first, query_.remote, query_.second}) {
-    need(trace_.stored(at));
-    if (const MovingStore* moving = trace_.moving(at)) need(moving->index);
-  }
-  keep_writers(index_.trace().event(query_.first).variable());
   while (!open_.empty()) {
     uint32_t read = open_.back();
     open_.pop_back();

@@ -19,6 +19,10 @@ class Cone {
        const std::vector<std::vector<Section>>& derived, const FeasibilityQuery& query,
        DataModel model);
 
+  // For no query in particular: what conditions depend on, and these events for their places.
+  Cone(const SymbolicTrace& trace, const TraceIndex& index, const Slice& slice,
+       const std::vector<std::vector<Section>>& derived, const boost::unordered_flat_set<uint32_t>& marked, DataModel model);
+
   std::span<const uint32_t> events() const { return events_; }  // in trace order
   bool contains(uint32_t event) const { return flags_.contains(event); }
   bool needs(SymbolId symbol) const { return symbols_.contains(raw(symbol)); }
@@ -38,6 +42,7 @@ class Cone {
  private:
   void keep_structure();
   void keep_data();
+  void keep_query();
   void keep_locks();
   void need(ExpressionId expression);
   void keep_writers(VariableId variable);
@@ -47,7 +52,7 @@ class Cone {
   const TraceIndex& index_;
   const Slice& slice_;
   const std::vector<std::vector<Section>>& derived_;
-  const FeasibilityQuery& query_;
+  const FeasibilityQuery query_;
   const DataModel model_;
   boost::unordered_flat_set<uint32_t> flags_, symbols_, variables_;
   std::vector<uint32_t> open_;  // reads whose writers are still to be kept

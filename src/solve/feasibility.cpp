@@ -9,6 +9,7 @@
 #include "solve/derived_locks.h"
 #include "solve/encoding.h"
 #include "solve/explore.h"
+#include "solve/meetings.h"
 #include "solve/slice.h"
 #include "solve/trace_index.h"
 
@@ -40,8 +41,17 @@ class FeasibilityChecker::Impl {
     for (const std::vector<Section>& sections : derived_) index_.note_releases(sections);
   }
 
+  void survey(std::span<const FeasibilityQuery> queries) {
+    if (queries.empty() || trace_.trace().size() > options_.whole || options_.states == 0) return;
+    meetings_ = Meetings(trace_, index_, derived_, queries, options_, options_.states);
+  }
+
   Feasibility decide(const FeasibilityQuery& query, Effort effort) {
     Feasibility result;
+    if (!meetings_.possible(query)) {
+      result.answer = Answer::Infeasible;
+      return result;
+    }
     explored_whole_ = 0;
     most_effort_ = effort == Effort::All ? options_.effort : std::min(options_.effort, effort == Effort::Some ? kSomeEffort : kLittleEffort);
     growths_ = effort == Effort::All ? options_.growths : std::min(options_.growths, effort == Effort::Some ? 16u : 4u);
@@ -257,6 +267,7 @@ class FeasibilityChecker::Impl {
   FeasibilityOptions options_;
   TraceIndex index_;
   std::vector<std::vector<Section>> derived_;
+  Meetings meetings_;
   bool whole_decides_ = false;     // the query before was decided on its whole cone, by states
   uint64_t explored_whole_ = 0;    // of this query: with how many states at most
   uint64_t most_effort_ = 0, most_states_ = 0;  // for this query
@@ -266,6 +277,7 @@ class FeasibilityChecker::Impl {
 FeasibilityChecker::FeasibilityChecker(SymbolicTrace& trace, FeasibilityOptions options)
     : impl_(std::make_unique<Impl>(trace, options)) {}
 FeasibilityChecker::~FeasibilityChecker() = default;
+void FeasibilityChecker::survey(std::span<const FeasibilityQuery> queries) { impl_->survey(queries); }
 Feasibility FeasibilityChecker::decide(const FeasibilityQuery& query, Effort effort) { return impl_->decide(query, effort); }
 
 }  // namespace cleave

@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,9 @@ class FeasibilityChecker {
   // Indexes the trace once: O(events). The symbolic trace must outlive the checker.
   FeasibilityChecker(SymbolicTrace& trace, FeasibilityOptions options);
   ~FeasibilityChecker();
+  // Looks once at where threads can be together, for all these queries: what that shows to be infeasible is so at once
+  // when it is asked. Only for traces that are short enough; otherwise nothing changes.
+  void survey(std::span<const FeasibilityQuery> queries);
   // With less than all effort `unknown` means: not so quickly.
   Feasibility decide(const FeasibilityQuery& query, Effort effort = Effort::All);
 

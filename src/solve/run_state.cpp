@@ -28,6 +28,18 @@ RunState::RunState(const SymbolicTrace& trace, const TraceIndex& index, const Co
                    const FeasibilityOptions& options)
     : trace_(trace), index_(index), query_(query), options_(options), letters_(cleave::word_of(query.pattern)),
       steps_(index.trace().threads().size()), words_(steps_.size(), 0) {
+  prepare(cone);
+}
+
+RunState::RunState(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone,
+                   const boost::unordered_flat_set<uint32_t>& marked, const FeasibilityOptions& options)
+    : trace_(trace), index_(index),
+      query_{kNone<EventIndex>, kNone<EventIndex>, kNone<EventIndex>, Pattern::None}, marked_(&marked), options_(options),
+      steps_(index.trace().threads().size()), words_(steps_.size(), 0) {
+  prepare(cone);
+}
+
+void RunState::prepare(const Cone& cone) {
   sleep_ = static_cast<uint32_t>(words_.size());
   words_.resize(words_.size() + steps_.size(), 0);
   stage_ = static_cast<uint32_t>(words_.size());
@@ -88,6 +100,7 @@ RunState::Step RunState::make_step(const Cone& cone, uint32_t e, uint32_t thread
   Step step;
   step.event = e;
   step.kind = event.kind;
+  if (marked_ != nullptr && marked_->contains(e)) step.role = Role::Marked;
   if (at == query_.first) step.role = Role::First;
   if (at == query_.remote) step.role = Role::Remote;
   if (at == query_.second) step.role = Role::Second;
@@ -276,7 +289,7 @@ bool RunState::conditions_hold(const Step& step) {
 
 // Definition 2's guards, in the states where the accesses take place (see Encoding::violation).
 bool RunState::guards_hold(const Step& step) {
-  if (step.role == Role::None) return true;
+  if (step.role == Role::None || step.role == Role::Marked) return true;
   uint64_t stage = words_[stage_];
   if (stage != static_cast<uint64_t>(step.role) - 1) return false;
   if (!step.places.empty() && target(step) != step.memory) return false;
@@ -366,7 +379,7 @@ void RunState::step(uint32_t thread, uint32_t way) {
       break;
     default: break;
   }
-  if (step.role != Role::None) take_role(step, before, after);
+  if (step.role != Role::None && step.role != Role::Marked) take_role(step, before, after);
   for (uint32_t symbol : step.dies) set(symbol, 0);
   set(thread, words_[thread] + 1);
 }

@@ -24,6 +24,16 @@ class RunState {
   RunState(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone, const FeasibilityQuery& query,
            const FeasibilityOptions& options);
 
+  // For no query: the marked events are noticed, and `hopeless` and `ranking` are not to be asked.
+  RunState(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone, const boost::unordered_flat_set<uint32_t>& marked,
+           const FeasibilityOptions& options);
+
+  uint32_t threads() const { return static_cast<uint32_t>(steps_.size()); }
+  uint32_t length(uint32_t thread) const { return static_cast<uint32_t>(steps_[thread].size()); }
+  uint32_t event_at(uint32_t thread, uint32_t step) const { return steps_[thread][step].event; }
+  uint32_t steps_taken(uint32_t thread) const { return static_cast<uint32_t>(words_[thread]); }
+  uint32_t next_event(uint32_t thread) const { return next(thread)->event; }  // it is not at its end
+
   // Whether everything in the cone has a concrete value.
   bool applicable() const { return applicable_; }
   // Whether an input that matters was left at its recorded value.
@@ -48,7 +58,7 @@ class RunState {
   const std::vector<uint32_t>& order() const { return order_; }
 
  private:
-  enum class Role : uint8_t { None, First, Remote, Second };
+  enum class Role : uint8_t { None, First, Remote, Second, Marked };
   struct Step {
     uint32_t event = 0;
     EventKind kind = EventKind::Assume;
@@ -69,6 +79,7 @@ class RunState {
     uint32_t thread, last_write, last_access;  // 1 + number of the step; 0 none
   };
 
+  void prepare(const Cone& cone);
   void lay_out(const Cone& cone);
   Step make_step(const Cone& cone, uint32_t event, uint32_t thread);
   void add_data(const Cone& cone, uint32_t thread, Step* step);
@@ -96,7 +107,8 @@ class RunState {
 
   const SymbolicTrace& trace_;
   const TraceIndex& index_;
-  const FeasibilityQuery& query_;
+  const FeasibilityQuery query_;
+  const boost::unordered_flat_set<uint32_t>* marked_ = nullptr;
   const FeasibilityOptions& options_;
   std::string_view letters_;
   uint32_t from_ = 0;                          // where the window begins, see Slice

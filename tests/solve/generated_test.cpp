@@ -68,6 +68,27 @@ TEST_P(GeneratedTraces, TheAnswerIsThatOfEveryInterleaving) {
   EXPECT_GT(infeasible, traces / 50);
 }
 
+// One look at all triples of a trace together: what it rules out is infeasible, and the answers are the same with it.
+TEST_P(GeneratedTraces, WhatASurveyRulesOutIsInfeasible) {
+  size_t ruled_out = 0;
+  for (uint64_t seed = 1; seed <= 400; ++seed) {
+    Generated g = Generator(seed, GetParam()).make();
+    SymbolicTrace symbolic = lift(g);
+    FeasibilityChecker checker(symbolic, FeasibilityOptions{});
+    std::vector<FeasibilityQuery> queries;
+    for (const auto& [f, r, s, p] : g.triples) queries.push_back({f, r, s, p});
+    checker.survey(queries);
+    for (size_t q = seed % 2; q < queries.size(); q += 2) {
+      const FeasibilityQuery& query = queries[q];
+      Feasibility got = checker.decide(query);
+      bool expected = oracle::feasible(g.trace, query.first, query.remote, query.second, query.pattern, g.moves);
+      ASSERT_EQ(got.answer == Answer::Feasible, expected) << "seed " << seed << " triple " << q;
+      ruled_out += got.questions == 0 && got.states == 0;
+    }
+  }
+  EXPECT_GT(ruled_out, 10u);
+}
+
 // A window leaves the beginning of the run as it was recorded: it may miss, but what it finds runs.
 TEST_P(GeneratedTraces, WhatAWindowFindsRuns) {
   FeasibilityOptions windows;

@@ -12,6 +12,8 @@ namespace cleave::prediction {
 namespace {
 
 constexpr size_t kShortTrace = 100'000, kManyRepresentatives = 256;
+// Where the trace is so short, all triples of any candidate are kept as a rule: then even infeasible can be proved.
+constexpr size_t kShortestTrace = 4'000, kMostRepresentatives = 4'096;
 // So few event triples that all of them are listed and looked at.
 constexpr uint64_t kFewTriples = 2048;
 
@@ -46,9 +48,11 @@ class Pipeline {
     SurveyOptions survey_options;
     survey_options.order = options_.order;
     survey_options.locks = options_.locks;
-    survey_options.representatives = options_.adapt && facts_.trace.size() <= kShortTrace
-                                         ? std::max(options_.representatives, kManyRepresentatives)
-                                         : options_.representatives;
+    survey_options.representatives = options_.representatives;
+    if (options_.adapt && facts_.trace.size() <= kShortTrace) {
+      const size_t many = facts_.trace.size() <= kShortestTrace ? kMostRepresentatives : kManyRepresentatives;
+      survey_options.representatives = std::max(options_.representatives, many);
+    }
     Survey survey = prediction::survey(facts_, survey_options);
     every_triple_ = options_.adapt && survey.triples[2] <= kFewTriples && survey.cut.empty();
     if (every_triple_ && survey.triples[2] > survey_options.representatives) {
