@@ -1,6 +1,7 @@
 #include "symbolic/walker.h"
 
 #include <fmt/format.h>
+#include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <algorithm>
@@ -13,6 +14,12 @@ namespace {
 
 constexpr uint64_t kInventedFrom = uint64_t{0x60} << 56;  // no program has addresses here
 constexpr uint64_t kMostInstructions = 4'000'000'000;
+
+const char* slot_word(const ScriptSlot& slot) {
+  if (slot.is(SlotKind::Read)) return "read";
+  if (slot.is(SlotKind::Write)) return "write";
+  return slot.kind == RecordKind::range_read ? "range read" : slot.kind == RecordKind::range_write ? "range written" : "record";
+}
 
 }  // namespace
 
@@ -42,6 +49,9 @@ void Walker::lose(std::string why) {
   lost_ = true;
   ++context_.report.threads_lost;
   std::string where = frames_.empty() ? "" : " in " + top().function->getName().str();
+  if (!frames_.empty() && top().next != top().block->begin()) {
+    if (const DebugLoc& line = std::prev(top().next)->getDebugLoc()) where += fmt::format(", line {}", line.getLine());
+  }
   context_.report.remarks.push_back(fmt::format("{}: {}{}; the rest of the thread keeps its recorded values",
                                                 context_.recorded.trace.thread(thread_).name, why, where));
 }
@@ -92,7 +102,7 @@ const ScriptSlot* Walker::take(SlotKind kind) {
                     : slot->plan().kind != SlotKind::Read && slot->plan().kind != SlotKind::Write;
     if (!skip) {
       Function* there = function_at(*slot->place());
-      lose(fmt::format("the records do not fit the code (they are in {})", there == nullptr ? "?" : there->getName().str()));
+      lose(fmt::format("the records do not fit the code (they have a {} in {})", slot_word(*slot), there == nullptr ? "?" : there->getName().str()));
       return nullptr;
     }
     pop();

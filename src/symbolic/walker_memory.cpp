@@ -78,7 +78,12 @@ void Walker::join(Type* type, const Lanes& lanes, uint64_t base) {
 
 std::vector<uint32_t> Walker::events_of(const ScriptSlot& slot) {
   auto it = events_by_origin_.find({slot.record, slot.segment != nullptr ? slot.slot : 0});
-  return it == events_by_origin_.end() ? std::vector<uint32_t>{} : it->second;
+  if (it == events_by_origin_.end()) return {};
+  std::vector<uint32_t> accesses;  // the end of a unit that an exception left may have the place of the access behind it
+  for (uint32_t e : it->second) {
+    if (is_access(context_.recorded.trace.events()[e].kind)) accesses.push_back(e);
+  }
+  return accesses;
 }
 
 // A computed value beside the recorded one: equal, or the walk has a defect, which is counted, and the record counts.
