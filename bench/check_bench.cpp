@@ -3,6 +3,7 @@
 //
 //   check_bench            one line a shape and source, 1 and 10 million events
 //   check_bench --quick    1 million only
+//   check_bench --long     10 million only
 //   check_bench --huge     100 million events, as a stream that is never stored and as a file of RAPID text
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -195,9 +196,10 @@ void measure_huge(uint64_t events) {
 }
 
 int run(int argc, char** argv) {
-  bool quick = false, huge = false;
+  bool quick = false, only_long = false, huge = false;
   for (int i = 1; i < argc; ++i) {
     quick = quick || std::strcmp(argv[i], "--quick") == 0;
+    only_long = only_long || std::strcmp(argv[i], "--long") == 0;
     huge = huge || std::strcmp(argv[i], "--huge") == 0;
   }
   fmt::print("{:>10} {:>7} {:>9} {:>8} {:>8} {:>9} {:>8} {:>9} {:>9}\n", "events", "threads", "variables",
@@ -206,7 +208,8 @@ int run(int argc, char** argv) {
     measure_huge(100'000'000);
     return 0;
   }
-  std::vector<uint64_t> lengths = {1'000'000};
+  std::vector<uint64_t> lengths;
+  if (!only_long) lengths.push_back(1'000'000);
   if (!quick) lengths.push_back(10'000'000);
   for (uint64_t events : lengths) {
     for (bool overlap : {false, true}) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Slowdown of live checking over native, beside ThreadSanitizer and plain recording in the same run.
 
-    bench/live_slowdown.py BUILD [--repeat N] [--kernels | --suite] [PROGRAM...]
+    bench/live_slowdown.py [--repeat N] [--kernels | --suite] BUILD [PROGRAM...]
 
 The four kernels of bench/kernels, and programs of the suite (SET/NAME below programs/; without one, those of Marathon's
 Table 1 that end by themselves) in their repaired form, with so many iterations that the native program takes at least
