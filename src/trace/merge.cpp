@@ -16,6 +16,12 @@ size_t payload_words(const RecordShape& shape, const uint64_t* words) {
   return shape.words == 0xffff ? words[0] + 1 : shape.words;
 }
 
+// The first record of a thread that somebody made.
+bool waits_for_fork(std::span<const uint64_t> words) {
+  return words.size() > 2 && address_of(words[0]) == static_cast<uint64_t>(RecordKind::thread_start) &&
+         words[2] != kNobody;
+}
+
 }  // namespace
 
 void Merger::refresh() {
@@ -29,6 +35,7 @@ void Merger::refresh() {
     lane.index = i;
     lane.number = file_.threads()[i].number;
     lane.thread = &assembler_.thread(lane.number);
+    lane.order = lanes_.size();
     by_number_[lane.number] = &lane;
     ++starved_;
   }
@@ -37,8 +44,17 @@ void Merger::refresh() {
       continue;
     --starved_;
     lane.status = Status::Runnable;
-    if (open_chunk(lane)) push(lane);
+    if (!open_chunk(lane)) continue;
+    push(lane);
+    if (forked_.contains(lane.number) || !waits_for_fork(lane.chunk.words())) begin_lane(lane);
   }
+}
+
+void Merger::begin_lane(Lane& lane) {
+  if (lane.begun) return;
+  lane.begun = true;
+  auto behind = std::find_if(begun_.rbegin(), begun_.rend(), [&](const Lane* other) { return other->order < lane.order; });
+  begun_.insert(behind.base(), &lane);
 }
 
 void Merger::push(Lane& lane) {
@@ -77,6 +93,7 @@ bool Merger::open_chunk(Lane& lane) {
 
 void Merger::end_lane(Lane& lane) {
   lane.status = Status::Done;
+  if (lane.begun) std::erase(begun_, &lane);
   lane.chunk.release();
   assembler_.finish(*lane.thread);
   wake(parked_joins_[lane.number]);
@@ -148,6 +165,7 @@ Merger::Outcome Merger::run(size_t events, bool final) {
     }
     Lane& lane = *runnable_.top();
     runnable_.pop();
+    begin_lane(lane);
     uint64_t until = runnable_.empty() ? UINT64_MAX : runnable_.top()->clock;
     run_lane(lane, until, events);
   }
@@ -325,6 +343,9 @@ void Merger::pass_ticket(uint64_t ticket) {
 void Merger::after(Lane& lane, RecordKind kind, const uint64_t* words) {
   if (kind == RecordKind::fork) {
     forked_[static_cast<uint32_t>(words[0])] = true;
+    if (auto child = by_number_.find(static_cast<uint32_t>(words[0])); child != by_number_.end() &&
+                                                                      child->second->status != Status::Done)
+      begin_lane(*child->second);
     auto it = parked_starts_.find(words[0]);
     if (it != parked_starts_.end()) wake(it->second);
   } else if (kind == RecordKind::mutex_lock || kind == RecordKind::exclusive_lock) {

@@ -69,6 +69,8 @@ class Merger {
     uint32_t locks = 0;    // held
     bool busy = false;     // being run, or waiting for another that is run before it
     bool broken = false;   // the rest of its records cannot be decoded
+    bool begun = false;    // in begun_
+    size_t order = 0;      // in lanes_
   };
   struct Later {
     bool operator()(const Lane* a, const Lane* b) const {
@@ -83,6 +85,7 @@ class Merger {
   };
 
   void push(Lane& lane);
+  void begin_lane(Lane& lane);
   void run_lane(Lane& lane, uint64_t until, size_t events);
   bool step(Lane& lane, bool alone);
   bool somebody_is_awaited() const;
@@ -119,6 +122,9 @@ class Merger {
   Assembler& assembler_;
   std::deque<Lane> lanes_;
   std::map<uint32_t, Lane*> by_number_;
+  // Those that were made or have run, and are not done, in the order of lanes_: who may run ahead of another. A program
+  // may have thousands of threads, one after the other.
+  std::vector<Lane*> begun_;
   std::priority_queue<Lane*, std::vector<Lane*>, Later> runnable_;
   std::vector<uint64_t> next_ticket_;
   std::map<uint64_t, std::vector<Lane*>> parked_tickets_, parked_starts_,

@@ -70,7 +70,8 @@ void Merger::run_ahead(const Ahead& ahead, int depth) {
 // The nearest access of an idle lane that does `kind` of `value` at `address`.
 Merger::Ahead Merger::find_ahead(uint64_t address, uint32_t bytes, uint64_t value, SlotKind kind) {
   Ahead best;
-  for (Lane& other : lanes_) {
+  for (Lane* begun : begun_) {
+    Lane& other = *begun;
     if (other.busy || other.status != Status::Runnable) continue;
     std::span<const uint64_t> words = other.chunk.words();
     uint32_t at = other.position, number = other.in_chunk, slot = other.slot;
