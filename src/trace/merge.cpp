@@ -51,8 +51,8 @@ void Merger::refresh() {
 }
 
 void Merger::begin_lane(Lane& lane) {
-  if (lane.begun) return;
-  lane.begun = true;
+  if (lane.listed) return;
+  lane.listed = true;
   auto behind = std::find_if(begun_.rbegin(), begun_.rend(), [&](const Lane* other) { return other->order < lane.order; });
   begun_.insert(behind.base(), &lane);
 }
@@ -93,7 +93,7 @@ bool Merger::open_chunk(Lane& lane) {
 
 void Merger::end_lane(Lane& lane) {
   lane.status = Status::Done;
-  if (lane.begun) std::erase(begun_, &lane);
+  if (lane.listed) std::erase(begun_, &lane);
   lane.chunk.release();
   assembler_.finish(*lane.thread);
   wake(parked_joins_[lane.number]);

@@ -69,7 +69,7 @@ class Merger {
     uint32_t locks = 0;    // held
     bool busy = false;     // being run, or waiting for another that is run before it
     bool broken = false;   // the rest of its records cannot be decoded
-    bool begun = false;    // in begun_
+    bool listed = false;    // in begun_
     size_t order = 0;      // in lanes_
   };
   struct Later {
