@@ -197,7 +197,7 @@ def marathon(measure, programs):
                      cell(factor(live), theirs["online"]), cell(factor(recorded), theirs["postmortem"]),
                      cell(None if ours is None else ours["graph"], theirs["graph"]),
                      cell(None if ours is None else ours["depth"], theirs["stack"]),
-                     cell(None if ours is None else ours["threads"] or "?", theirs["threads"])])
+                     cell(None if ours is None else ours["threads"], theirs["threads"])])
     mean = {key: f"{statistics.geometric_mean(values):.1f}" if values else NOT_YET for key, values in factors.items()}
     stopped = sum(isinstance(row[10], str) and row[10].startswith(">") for row in rows)
     return ["## Marathon, table 1", "",

@@ -138,7 +138,7 @@ class Measure:
         return (int(every[2]), int(every[1]), int(ratio[1])) if every and ratio else None
 
     def check(self, binary, arguments=(), seeds=MARATHON_SEEDS):
-        """Unique cycles over some random schedules: size → count, and the largest graph, depth and thread count."""
+        """Unique cycles over some random schedules: size → count, and the largest graph and depth, and threads."""
         if not self.cleave.has("check"):
             return None
         cycles, graph, depth, threads = {}, 0, 0, 0
@@ -147,12 +147,13 @@ class Measure:
             result = self.findings("check", trace) if trace else None
             if result is None:
                 return None
+            if seed == 1:
+                threads = self.shape(trace).get("threads", 0)
             trace.unlink(missing_ok=True)
             for finding in result["findings"]:
                 cycles[finding["id"]] = finding.get("size", 0)
             for stage in result["stages"]:
                 graph, depth = max(graph, stage.get("most_live", 0)), max(depth, stage.get("deepest", 0))
-                threads = max(threads, stage.get("threads", 0))
         sizes = {}
         for size in cycles.values():
             sizes[size] = sizes.get(size, 0) + 1
