@@ -30,7 +30,7 @@ std::vector<prediction::EventNumber> Planner::plan(const prediction::Candidate& 
   return attempt % 2 == 0 ? pausing(triples[other], Others::GoOn) : with_followers(triples[other]);
 }
 
-// A remote access that leaves what the first one saw can hardly convict: those come last.
+// A remote access that leaves what the first one saw can hardly convict: those come last, but for the second choice.
 std::vector<prediction::Triple> Planner::by_promise(const prediction::Candidate& candidate) const {
   auto changes = [this](const Triple& triple) {
     return facts_.event(triple.remote).value != facts_.event(triple.first).value;
@@ -38,6 +38,11 @@ std::vector<prediction::Triple> Planner::by_promise(const prediction::Candidate&
   std::vector<Triple> triples, rest;
   for (const Triple& triple : candidate.representatives) (changes(triple) ? triples : rest).push_back(triple);
   triples.insert(triples.end(), rest.begin(), rest.end());
+  // What the one kind of holding cannot show the other may: the nearest of the other kind is the second choice.
+  auto comes_later = [](const Triple& triple) { return triple.remote > triple.second; };
+  auto other = std::find_if(triples.begin() + 1, triples.end(),
+                            [&](const Triple& triple) { return comes_later(triple) != comes_later(triples[0]); });
+  if (other != triples.end()) std::rotate(triples.begin() + 1, other, other + 1);
   return triples;
 }
 
