@@ -29,14 +29,48 @@ std::string qualified_name(const DIScope* scope, StringRef name) {
   return result;
 }
 
+namespace {
+
+void replace_all(std::string& text, StringRef from, StringRef to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+// Takes out every argument that starts so, to its end.
+void drop_arguments(std::string& text, StringRef start) {
+  for (size_t at = text.find(start); at != std::string::npos; at = text.find(start, at)) {
+    size_t end = at + start.size();
+    for (int depth = start.ends_with("<") ? 1 : 0; end < text.size(); ++end) {
+      char here = text[end];
+      if (depth == 0 && (here == ',' || here == '>' || here == ' ')) break;
+      depth += here == '<' ? 1 : here == '>' ? -1 : 0;
+    }
+    text.erase(at, end - at);
+  }
+}
+
+// Without the arguments of templates of the standard library that nobody writes: std::map<std::string, int>.
+std::string as_written(std::string name) {
+  if (name.find('<') == std::string::npos || name.find("std::") == std::string::npos) return name;
+  replace_all(name, "std::__cxx11::", "std::");
+  replace_all(name, "std::basic_string<char, std::char_traits<char>, std::allocator<char> >", "std::string");
+  for (const char* argument : {", std::allocator<", ", std::less<", ", std::hash<", ", std::equal_to<",
+                               ", std::default_delete<", ", std::char_traits<"})
+    drop_arguments(name, argument);
+  replace_all(name, " >", ">");
+  return name;
+}
+
+}  // namespace
+
 std::string qualified_name(const DIType* type) {
   if (type == nullptr) return "void";
-  return qualified_name(type->getScope(), type->getName());
+  return as_written(qualified_name(type->getScope(), type->getName()));
 }
 
 std::string qualified_name(const DISubprogram* function) {
   if (const DISubprogram* declaration = function->getDeclaration()) function = declaration;
-  return qualified_name(function->getScope(), function->getName());
+  return as_written(qualified_name(function->getScope(), function->getName()));
 }
 
 const DIType* plain(const DIType* type) {

@@ -1,3 +1,4 @@
+#include "pass/containers.h"
 #include "pass/instrument.h"
 
 #include <llvm/Analysis/AliasAnalysis.h>
@@ -20,6 +21,7 @@ PreservedAnalyses MarkPass::run(Module& module, ModuleAnalysisManager&) {
   if (module.getModuleFlag(kDoneFlag) != nullptr) return PreservedAnalyses::all();
   state_->names.find(module);
   mark_units(module);
+  tell_owned_memory(module);
   return PreservedAnalyses::none();
 }
 

@@ -4,6 +4,7 @@
 #include <llvm/IR/GlobalVariable.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+#include "pass/containers.h"
 #include "pass/marks.h"
 
 namespace cleave {
@@ -34,7 +35,7 @@ Use classify(const llvm::Use& use) {
       return Use::PassesOn;
     case Instruction::Call: {
       const auto* call = cast<CallInst>(user);
-      if (is_mark(*call)) return Use::Harmless;
+      if (is_mark(*call) || tells_owned_memory(*call)) return Use::Harmless;
       if (isa<MemIntrinsic>(call)) return Use::Harmless;
       if (const auto* intrinsic = dyn_cast<IntrinsicInst>(call)) {
         if (intrinsic->isLifetimeStartOrEnd() || intrinsic->isAssumeLikeIntrinsic()) return Use::Harmless;

@@ -116,3 +116,7 @@ INTERPOSE int posix_memalign(void** block, size_t alignment, size_t bytes) {
   if (result == 0) allocated(*block, bytes);
   return result;
 }
+
+extern "C" void __cleave_owns(const void* container, const void* block) {
+  if (recording() && block != nullptr) record(kRecord_owned, word_of(container), word_of(block));
+}

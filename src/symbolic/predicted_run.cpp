@@ -53,12 +53,17 @@ class Run {
   Trace take() { return std::move(built_).build(); }
 
  private:
+  uint64_t recorded(EventIndex at) const {
+    return trace_.event(at).kind == EventKind::Update ? trace_.old_value(at) : trace_.event(at).value;
+  }
+
   uint64_t held(VariableId variable, EventIndex at) {
+    if (symbolic_.written_outside(variable)) return recorded(at);
     auto it = memory_.find(raw(variable));
     if (it != memory_.end()) return it->second;
     const VariableInfo& info = trace_.variable(variable);
     if (symbolic_.bound(at) != kNone<SymbolId> || info.initial_known) return info.initial;
-    return trace_.event(at).kind == EventKind::Update ? trace_.old_value(at) : trace_.event(at).value;
+    return recorded(at);
   }
 
   uint32_t target(const MovingStore& moving) const {

@@ -55,6 +55,10 @@ class SymbolicTrace {
 
   std::span<const SymbolInfo> symbols() const { return symbols_; }
   const SymbolInfo& symbol(SymbolId id) const { return symbols_[raw(id)]; }
+  // Code that is not instrumented has written it too: somewhere it held what no event wrote. Its reads bind nothing and keep
+  // their recorded values, wherever they come to stand.
+  bool written_outside(VariableId variable) const { return !outside_.empty() && outside_[raw(variable)]; }
+  void set_written_outside(std::vector<bool> variables) { outside_ = std::move(variables); }
   // Value of the variable before the first event, as an expression of that width.
   ExpressionId initial(VariableId variable, uint8_t width);
 
@@ -73,6 +77,7 @@ class SymbolicTrace {
   const Trace* trace_;
   ExpressionPool pool_;
   std::vector<SymbolInfo> symbols_;
+  std::vector<bool> outside_;  // by variable; empty: none
   std::vector<SymbolId> bound_;
   std::vector<ExpressionId> stored_, condition_;
   std::vector<EventIndex> run_;  // by event; empty: every event is a run of its own

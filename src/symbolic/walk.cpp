@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "symbolic/walker.h"
 
@@ -26,6 +27,27 @@ std::vector<bool> shared_variables(const Trace& trace) {
   std::vector<bool> shared(uses.size());
   for (size_t i = 0; i < uses.size(); ++i) shared[i] = uses[i].several && uses[i].written;
   return shared;
+}
+
+// Variables that held, at some read, what no event before it wrote: code that is not instrumented did.
+std::vector<bool> written_outside(const Trace& trace) {
+  std::vector<bool> outside(trace.variables().size());
+  std::vector<std::optional<uint64_t>> held(trace.variables().size());
+  for (uint32_t i = 0; i < trace.size(); ++i) {
+    const Event& event = trace.events()[i];
+    if (!is_access(event.kind) || event.width() == 0 || event.width() > 8) continue;
+    EventIndex at = id_of<EventIndex>(i);
+    auto width = static_cast<uint8_t>(event.width() * 8);
+    std::optional<uint64_t>& value = held[event.object];
+    const VariableInfo& info = trace.variable(event.variable());
+    if (!value && info.initial_known) value = info.initial;
+    if (reads(event.kind) && value) {
+      uint64_t read = event.kind == EventKind::Update ? trace.old_value(at) : event.value;
+      if (truncate(*value, width) != truncate(read, width)) outside[event.object] = true;
+    }
+    if (writes(event.kind) || !value) value = event.value;
+  }
+  return outside;
 }
 
 // Shared accesses that no walk came to keep what was recorded: reads are pinned at the thread's next event.
@@ -111,13 +133,15 @@ Result<SymbolicTrace> walk_recorded_paths(const RecordedTrace& recorded, const s
   Result<Program> opened = open_program(recorded, files, &without_bitcode);
   if (!opened.ok()) return opened.error();
   Bitcode bitcode(std::move(opened).value());
-  std::vector<bool> shared = shared_variables(recorded.trace);
+  std::vector<bool> shared = shared_variables(recorded.trace), outside = written_outside(recorded.trace);
+  for (size_t v = 0; v < shared.size(); ++v) shared[v] = shared[v] && !outside[v];
   // What a store may move over has to be looked at as shared memory, and that is known only after the walk: again then.
   constexpr int kMostWalks = 4;
   for (int walk = 1;; ++walk) {
     *report = {};
     report->remarks = without_bitcode;
     SymbolicTrace symbolic(recorded.trace);
+    symbolic.set_written_outside(outside);
     WalkContext context{.recorded = recorded, .bitcode = bitcode, .symbolic = symbolic, .report = *report, .shared = shared,
                         .events = {}, .not_modelled = {}, .by_address = {}, .stores_move = walk < kMostWalks, .moved_over = {}};
     walk_threads(context);

@@ -88,6 +88,8 @@ void Assembler::record(Thread& thread, RecordKind kind, uint16_t outcomes, std::
     case unmap:
     case RecordKind::stack:
       return memory(thread, kind, words);
+    case owned:
+      return directory_.own(words[0], words[1]);
     default:
       return;
   }

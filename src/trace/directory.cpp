@@ -10,6 +10,9 @@
 namespace cleave {
 namespace {
 
+// Of the standard library: its objects have no life of their own within a container.
+bool is_library(std::string_view type) { return type.starts_with("std::") || type.starts_with("__gnu_cxx::"); }
+
 // The entry of a map from start address that covers `address`.
 template <typename Map>
 const typename Map::value_type* covering(const Map& map, uint64_t address) {
@@ -181,7 +184,10 @@ const std::pair<const uint64_t, Directory::Instance>& Directory::instance(uint64
     made.object = builder_.add_object(std::move(info));
   }
   ++generation_;
+  if (block != nullptr && block->second.owned && made.object != block->second.object && is_library(entry.name))
+    put_into(made.object, block->second.object);
   redirect_inner(base, made);
+  take_waiting(base, made);
   const auto& placed = *instances_.insert_or_assign(base, made).first;
   place_fields(base, made);
   return placed;
@@ -203,6 +209,31 @@ void Directory::place_fields(uint64_t base, const Instance& owner) {
     builder_.moved(last->second);
   }
   unplaced_.erase(first, last);
+}
+
+void Directory::own(uint64_t container, uint64_t block) {
+  auto it = blocks_.find(block);
+  if (it == blocks_.end()) return;
+  it->second.owned = true;
+  if (const auto* known = instance_at(container)) return put_into(it->second.object, known->second.object);
+  const auto* around = block_at(container);  // a container in a container
+  if (around != nullptr && around->second.owned) return put_into(it->second.object, around->second.object);
+  waiting_.emplace(container, block);
+}
+
+void Directory::take_waiting(uint64_t base, const Instance& owner) {
+  auto first = waiting_.lower_bound(base), last = first;
+  for (; last != waiting_.end() && last->first - base < owner.size; ++last) {
+    auto block = blocks_.find(last->second);
+    if (block != blocks_.end() && block->second.owned) put_into(block->second.object, owner.object);
+  }
+  waiting_.erase(first, last);
+}
+
+void Directory::put_into(ObjectId part, ObjectId whole) {
+  for (ObjectId up = whole; up != kNone<ObjectId>; up = builder_.object_info(up).outer)
+    if (up == part) return;
+  builder_.set_outer(part, whole);
 }
 
 void Directory::redirect_inner(uint64_t base, const Instance& outer) {
@@ -441,6 +472,7 @@ void Directory::forget(uint64_t address, uint64_t bytes) {
   erase_range(instances_, address, bytes);
   if (instances_.size() != instances) ++generation_;
   erase_range(unplaced_, address, bytes);
+  erase_range(waiting_, address, bytes);
   uint64_t end = address + bytes < address ? UINT64_MAX : address + bytes;
   for (auto it = syncs_.lower_bound(address); it != syncs_.end() && it->first < end; it = syncs_.erase(it))
     sync_cache_.erase(it->first);

@@ -57,6 +57,9 @@ class Directory {
   // The block's object, kNone if it is not known; `bytes` is set to its size. Forgets all that lies in it.
   ObjectId release(uint64_t address, uint64_t* bytes);
   void forget(uint64_t address, uint64_t bytes);
+  // A container of the standard library has allocated the block at `block` for itself: that is part of what holds the
+  // container.
+  void own(uint64_t container, uint64_t block);
 
   // An inner object that turned out to be a member, by value, of a later one: object and offset in it.
   struct Outer {
@@ -75,6 +78,7 @@ class Directory {
     uint64_t size = 0;
     ObjectId object = kNone<ObjectId>;
     std::string name;  // malloc@file:line
+    bool owned = false;  // by a container
   };
   struct Instance {
     uint64_t size = 0;
@@ -99,6 +103,8 @@ class Directory {
   ObjectId self_slowly(uint64_t address, const Module& module, uint32_t type);
   const std::pair<const uint64_t, Instance>& instance(uint64_t base, const Module& module, uint32_t type);
   void redirect_inner(uint64_t base, const Instance& outer);
+  void take_waiting(uint64_t base, const Instance& owner);
+  void put_into(ObjectId part, ObjectId whole);
   void place_fields(uint64_t base, const Instance& owner);
   Named name_of(uint64_t address, uint32_t bytes, TableSite site);
   std::string global_name(uint64_t address, const std::pair<const uint64_t, Global>& global,
@@ -128,6 +134,7 @@ class Directory {
   boost::unordered_flat_map<uint64_t, SyncId> sync_cache_;
   std::map<std::string, uint64_t> counts_;  // for names that need a number
   std::map<uint32_t, Outer> outers_;
+  std::multimap<uint64_t, uint64_t> waiting_;  // container → block, until an object is known where the container lies
 };
 
 }  // namespace cleave
