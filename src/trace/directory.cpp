@@ -215,7 +215,11 @@ void Directory::own(uint64_t container, uint64_t block) {
   auto it = blocks_.find(block);
   if (it == blocks_.end()) return;
   it->second.owned = true;
-  if (const auto* known = instance_at(container)) return put_into(it->second.object, known->second.object);
+  for (auto inner = instances_.lower_bound(block); inner != instances_.end() && inner->first - block < it->second.size; ++inner) {
+    if (is_library(inner->second.module->tables.types[inner->second.type].name))
+      put_into(inner->second.object, it->second.object);
+  }
+  if (const auto* known = instance_at(container)) return put_block(it->second, container, known->first, known->second);
   const auto* around = block_at(container);  // a container in a container
   if (around != nullptr && around->second.owned) return put_into(it->second.object, around->second.object);
   waiting_.emplace(container, block);
@@ -225,12 +229,21 @@ void Directory::take_waiting(uint64_t base, const Instance& owner) {
   auto first = waiting_.lower_bound(base), last = first;
   for (; last != waiting_.end() && last->first - base < owner.size; ++last) {
     auto block = blocks_.find(last->second);
-    if (block != blocks_.end() && block->second.owned) put_into(block->second.object, owner.object);
+    if (block != blocks_.end() && block->second.owned) put_block(block->second, last->first, base, owner);
   }
   waiting_.erase(first, last);
 }
 
+void Directory::put_block(Block& block, uint64_t container, uint64_t base, const Instance& owner) {
+  const SiteTables& tables = owner.module->tables;
+  std::string field = field_path(tables, owner.type, container - base, true);
+  if (!field.empty() && !is_library(tables.types[owner.type].name))
+    block.element = fmt::format("{}::{}[]", tables.types[owner.type].name, field);
+  put_into(block.object, owner.object);
+}
+
 void Directory::put_into(ObjectId part, ObjectId whole) {
+  if (builder_.object_info(part).outer != kNone<ObjectId>) return;
   for (ObjectId up = whole; up != kNone<ObjectId>; up = builder_.object_info(up).outer)
     if (up == part) return;
   builder_.set_outer(part, whole);
@@ -245,6 +258,8 @@ void Directory::redirect_inner(uint64_t base, const Instance& outer) {
         member_path(outer.module->tables, outer.type, it->first - base, inner, &path)) {
       outers_[raw(it->second.object)] = {outer.object, path};
       builder_.set_outer(it->second.object, outer.object);
+    } else if (is_library(inner)) {  // a part of a container's inside that the types do not lead to
+      put_into(it->second.object, outer.object);
     }
   }
 }
@@ -328,6 +343,11 @@ Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite 
         !said.empty() && bracket == std::string::npos ? std::string(said) : type.name + "::" + named.field;
     if (inner && said.empty())
       named.name = owner.second.module->tables.types[owner.second.type].name + "::" + named.field;
+    const auto* block = block_at(address);
+    if (block != nullptr && !block->second.element.empty() && is_library(type.name)) {
+      named.name = block->second.element;  // a node's own value is the element
+      if (!named.field.starts_with("_M_storage")) named.name += "." + named.field;
+    }
     return named;
   }
   if (global != nullptr) {
@@ -353,7 +373,8 @@ Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite 
   }
   if (const auto* block = block_at(address)) {
     named.object = named.object == kNone<ObjectId> ? block->second.object : named.object;
-    named.name = fmt::format("{}+{}", block->second.name, address - block->first);
+    const Block& found = block->second;
+    named.name = found.element.empty() ? fmt::format("{}+{}", found.name, address - block->first) : found.element;
     return named;
   }
   named.name =
@@ -452,7 +473,7 @@ ObjectId Directory::allocate(uint64_t address, uint64_t bytes, TableSite caller,
   uint64_t count = ++counts_[name];
   ObjectId id =
       builder_.add_object({.name = fmt::format("{}#{}", name, count), .address = address, .size = bytes});
-  blocks_[address] = {std::max<uint64_t>(bytes, 1), id, std::move(name)};
+  blocks_[address] = {std::max<uint64_t>(bytes, 1), id, std::move(name), false, {}};
   return id;
 }
 

@@ -78,7 +78,8 @@ class Directory {
     uint64_t size = 0;
     ObjectId object = kNone<ObjectId>;
     std::string name;  // malloc@file:line
-    bool owned = false;  // by a container
+    bool owned = false;   // by a container
+    std::string element;  // Inventory::stock_[]: what a part of it is called, if the container is a field
   };
   struct Instance {
     uint64_t size = 0;
@@ -104,6 +105,7 @@ class Directory {
   const std::pair<const uint64_t, Instance>& instance(uint64_t base, const Module& module, uint32_t type);
   void redirect_inner(uint64_t base, const Instance& outer);
   void take_waiting(uint64_t base, const Instance& owner);
+  void put_block(Block& block, uint64_t container, uint64_t base, const Instance& owner);
   void put_into(ObjectId part, ObjectId whole);
   void place_fields(uint64_t base, const Instance& owner);
   Named name_of(uint64_t address, uint32_t bytes, TableSite site);

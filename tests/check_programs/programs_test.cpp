@@ -101,6 +101,14 @@ TEST_F(Programs, OwnedMember) {
   EXPECT_EQ(check("owned.cpp", "-DREPAIRED"), Lines{});
 }
 
+TEST_F(Programs, ElementsBelongToWhoHoldsTheContainer) {
+  for (const char* container : {"1", "2", "3", "4", "5", "6"}) {
+    std::string flags = std::string("-DCONTAINER=") + container;
+    EXPECT_EQ(check("containers.cpp", flags), Lines{"Store: Store::increment Store::set"}) << container;
+    EXPECT_EQ(check("containers.cpp", flags + " -DREPAIRED"), Lines{}) << container;
+  }
+}
+
 TEST_F(Programs, QueueWithAConditionVariable) {
   EXPECT_EQ(check("queue.cpp", ""), Lines{});
   EXPECT_EQ(check("queue.cpp", "", "--no-wait-split"), Lines{"Queue: Queue::put Queue::take"});
