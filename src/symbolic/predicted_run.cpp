@@ -42,6 +42,7 @@ class Run {
       }
       memory_[event.object] = event.value;
     }
+    if (is_access(event.kind) && symbolic_.written_outside(event.variable())) return Done{};  // others write it too, unseen
     if (event.kind == EventKind::Update) {
       built_.add_update(event, read);
     } else {

@@ -13,8 +13,8 @@
 namespace cleave {
 
 // `order` is in program order for each thread and begins where the threads begin. Inputs not named keep their recorded
-// values. An Error names the first event at which its thread would leave the recorded path. Linear in the order and
-// in the tables of the trace.
+// values; accesses of what code outside writes too are left out. An Error names the first event at which its thread would
+// leave the recorded path. Linear in the order and in the tables of the trace.
 Result<Trace> predicted_run(const SymbolicTrace& symbolic, std::span<const EventIndex> order,
                             const std::map<std::string, uint64_t>& inputs);
 
