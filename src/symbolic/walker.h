@@ -52,7 +52,7 @@ class Walker {
     bool outside_lost = false;       // and it was given what depends on symbols
   };
 
-  // walker.cpp: control
+  // walker.cpp, walker_calls.cpp: control
   bool enter_from_script();
   void push(llvm::Function* function, std::vector<Lanes> arguments);
   void step();

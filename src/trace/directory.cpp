@@ -10,9 +10,6 @@
 namespace cleave {
 namespace {
 
-// Of the standard library: its objects have no life of their own within a container.
-bool is_library(std::string_view type) { return type.starts_with("std::") || type.starts_with("__gnu_cxx::"); }
-
 // The entry of a map from start address that covers `address`.
 template <typename Map>
 const typename Map::value_type* covering(const Map& map, uint64_t address) {
@@ -184,7 +181,7 @@ const std::pair<const uint64_t, Directory::Instance>& Directory::instance(uint64
     made.object = builder_.add_object(std::move(info));
   }
   ++generation_;
-  if (block != nullptr && block->second.owned && made.object != block->second.object && is_library(entry.name))
+  if (block != nullptr && block->second.owned && made.object != block->second.object && is_library_type(entry.name))
     put_into(made.object, block->second.object);
   redirect_inner(base, made);
   take_waiting(base, made);
@@ -211,44 +208,6 @@ void Directory::place_fields(uint64_t base, const Instance& owner) {
   unplaced_.erase(first, last);
 }
 
-void Directory::own(uint64_t container, uint64_t block) {
-  auto it = blocks_.find(block);
-  if (it == blocks_.end()) return;
-  it->second.owned = true;
-  for (auto inner = instances_.lower_bound(block); inner != instances_.end() && inner->first - block < it->second.size; ++inner) {
-    if (is_library(inner->second.module->tables.types[inner->second.type].name))
-      put_into(inner->second.object, it->second.object);
-  }
-  if (const auto* known = instance_at(container)) return put_block(it->second, container, known->first, known->second);
-  const auto* around = block_at(container);  // a container in a container
-  if (around != nullptr && around->second.owned) return put_into(it->second.object, around->second.object);
-  waiting_.emplace(container, block);
-}
-
-void Directory::take_waiting(uint64_t base, const Instance& owner) {
-  auto first = waiting_.lower_bound(base), last = first;
-  for (; last != waiting_.end() && last->first - base < owner.size; ++last) {
-    auto block = blocks_.find(last->second);
-    if (block != blocks_.end() && block->second.owned) put_block(block->second, last->first, base, owner);
-  }
-  waiting_.erase(first, last);
-}
-
-void Directory::put_block(Block& block, uint64_t container, uint64_t base, const Instance& owner) {
-  const SiteTables& tables = owner.module->tables;
-  std::string field = field_path(tables, owner.type, container - base, true);
-  if (!field.empty() && !is_library(tables.types[owner.type].name))
-    block.element = fmt::format("{}::{}[]", tables.types[owner.type].name, field);
-  put_into(block.object, owner.object);
-}
-
-void Directory::put_into(ObjectId part, ObjectId whole) {
-  if (builder_.object_info(part).outer != kNone<ObjectId>) return;
-  for (ObjectId up = whole; up != kNone<ObjectId>; up = builder_.object_info(up).outer)
-    if (up == part) return;
-  builder_.set_outer(part, whole);
-}
-
 void Directory::redirect_inner(uint64_t base, const Instance& outer) {
   for (auto it = instances_.lower_bound(base); it != instances_.end() && it->first - base < outer.size;
        ++it) {
@@ -258,7 +217,7 @@ void Directory::redirect_inner(uint64_t base, const Instance& outer) {
         member_path(outer.module->tables, outer.type, it->first - base, inner, &path)) {
       outers_[raw(it->second.object)] = {outer.object, path};
       builder_.set_outer(it->second.object, outer.object);
-    } else if (is_library(inner)) {  // a part of a container's inside that the types do not lead to
+    } else if (is_library_type(inner)) {  // a part of a container's inside that the types do not lead to
       put_into(it->second.object, outer.object);
     }
   }
@@ -344,7 +303,7 @@ Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite 
     if (inner && said.empty())
       named.name = owner.second.module->tables.types[owner.second.type].name + "::" + named.field;
     const auto* block = block_at(address);
-    if (block != nullptr && !block->second.element.empty() && is_library(type.name)) {
+    if (block != nullptr && !block->second.element.empty() && is_library_type(type.name)) {
       named.name = block->second.element;  // a node's own value is the element
       if (!named.field.starts_with("_M_storage")) named.name += "." + named.field;
     }
