@@ -18,9 +18,6 @@ __thread ControlThread* controlled;
 
 namespace {
 
-// About two microseconds: what it takes to fall asleep and be woken.
-constexpr uint32_t kSpins = 100;
-
 template <typename Entry>
 Entry* map_array(uint64_t count) {
   auto* memory = static_cast<Entry*>(map_memory(count * sizeof(Entry)));
@@ -64,7 +61,7 @@ void start_control() {
   control.holder.store(controlled);
   cpu_set_t processors;
   bool several = sched_getaffinity(0, sizeof processors, &processors) != 0 || CPU_COUNT(&processors) > 1;
-  control.spins = several ? kSpins : 0;
+  control.spins = several ? kMostSpins : 0;
   control.handlers_defer = true;
   control.on = true;
   pin_descriptors(controlled);

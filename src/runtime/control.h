@@ -78,7 +78,11 @@ struct ControlThread {
   uint32_t value_words = 0;
   const uint64_t* record = nullptr;         // where the segment that runs now is recorded
   const cleave_segment* segment = nullptr;  // that segment
+  bool first_leg = true;                    // of that segment: the branches in the record's header are its
   uint32_t earlier_words = 0;               // of it, of legs before that one
+  uint64_t* open_record = nullptr;          // of all legs of a segment; the thread is at the point before `open_leg`
+  const cleave_segment* open_leg = nullptr;
+  uint64_t open_words[CLEAVE_SEGMENT_MAX_WORDS];  // what its legs had stored when it was parted
   const cleave_segment* place = nullptr;    // last segment of the thread: where it is, for people
 
   // A loop that does the same again and again (control_spin.cpp).
@@ -111,7 +115,7 @@ struct Control {
   bool replaying = false, planning = false;
   bool watching = false;  // replay: milestones are told to a debugger
   bool handlers_defer = false;  // signal handlers look at `busy`
-  uint32_t spins = 0;           // looks for the turn before a thread goes to sleep
+  std::atomic<uint32_t> spins{0};  // looks for the turn before a thread goes to sleep
   SpinLock lock;
   std::atomic<ControlThread*> holder{nullptr};
   uint64_t turns = 0;  // handed out so far
@@ -152,6 +156,7 @@ extern Control control;
 extern __thread ControlThread* controlled __attribute__((tls_model("initial-exec")));
 
 inline constexpr uint32_t kControlThreads = 1u << 20;
+inline constexpr uint32_t kFewestSpins = 32, kMostSpins = 8192;  // about 1 to 200 microseconds
 // Deadline of a wait that may end without a reason (--spurious).
 inline constexpr uint64_t kSpurious = UINT64_MAX - 1;
 
@@ -227,6 +232,9 @@ void stop_control_in_child();
 inline void scheduling_point(Point what) {
   if (__builtin_expect(state.controlled, 0)) control_point(what);
 }
+
+// --- reserve.cpp: somebody else gets the turn between two legs: those that have run become records of their own.
+void settle_legs(ControlThread* self);
 
 // --- control_file.cpp: what stands in the file
 template <typename Entry>

@@ -24,18 +24,21 @@ inline void add_word(ControlThread* self, uint64_t word) {
 inline void absorb(ControlThread* self) {
   if (self->record == nullptr) return;
   const uint64_t* record = self->record;
-  self->step = mix(self->step, record[0] >> CLEAVE_HEADER_ADDRESS_BITS);  // which way the branches went
+  // Which way the branches went.
+  self->step = mix(self->step, self->first_leg ? record[0] >> CLEAVE_HEADER_ADDRESS_BITS : CLEAVE_BRANCHES_NONE);
   for (uint32_t i = 1 + self->earlier_words; i <= self->segment->words; ++i) add_word(self, record[i]);
   self->record = nullptr;
   if (self->check != CLEAVE_NO_PLACE) plan_check_value(self);
 }
 
 // Where the record of the segment that runs now will stand.
-inline void control_recorded(const uint64_t* record, const cleave_segment* segment, uint32_t earlier_words = 0) {
+inline void control_recorded(const uint64_t* record, const cleave_segment* segment, bool first_leg = true,
+                             uint32_t earlier_words = 0) {
   ControlThread* self = controlled_self();
   if (self == nullptr) return;
   self->record = record;
   self->segment = segment;
+  self->first_leg = first_leg;
   self->earlier_words = earlier_words;
 }
 

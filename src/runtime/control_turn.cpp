@@ -169,18 +169,25 @@ uint64_t longest_sleep(const ControlThread* self) {
   return left < look ? left : look;
 }
 
-// The turn is often back within less time than it takes to fall asleep and be woken.
+// The turn is often back within less time than it takes to fall asleep and be woken. How long to look is learned: longer
+// after it came, shorter after it did not, so that a busy machine or a long run costs little.
 bool comes_soon(const ControlThread* self) {
-  for (uint32_t left = control.spins; left != 0; --left) {
-    if (self->futex.load(std::memory_order_relaxed) == kWoken) return true;
+  uint32_t spins = control.spins.load(std::memory_order_relaxed);
+  for (uint32_t left = spins; left != 0; --left) {
+    if (self->futex.load(std::memory_order_relaxed) == kWoken) {
+      control.spins.store(spins < kMostSpins / 2 ? spins * 2 : kMostSpins, std::memory_order_relaxed);
+      return true;
+    }
     __builtin_ia32_pause();
   }
+  if (spins > kFewestSpins) control.spins.store(spins / 2, std::memory_order_relaxed);
   return false;
 }
 
 }  // namespace
 
 void await_turn(ControlThread* self) {
+  if (self->open_record != nullptr) settle_legs(self);
   uint64_t seen_points = UINT64_MAX;
   for (;;) {
     self->futex.store(kAwake, std::memory_order_seq_cst);

@@ -95,7 +95,56 @@ uint64_t* reserve_in_turn(Thread* thread, size_t words, const cleave_segment* se
   return place;
 }
 
+const cleave_segment* descriptor_of(const uint64_t* record) {
+  return reinterpret_cast<const cleave_segment*>(record[0] & CLEAVE_HEADER_ADDRESS_MASK);
+}
+
+// Before a leg that is not the first. As long as nobody else runs in between, the record of the whole segment goes on.
+uint64_t* leg_in_turn(Thread* thread, uint64_t* record, const cleave_segment* leg) {
+  ControlThread* self = controlled_self();
+  if (self == nullptr) return record;
+  const cleave_segment* before = leg - 1;
+  self->open_leg = leg;
+  if (descriptor_of(record)->flags & CLEAVE_SEGMENT_LEGS) {
+    self->open_record = record;
+  } else {  // this segment was parted before, and is from there on
+    memcpy(self->open_words, record + 1, before->words * sizeof *record);
+    record[0] = word_of(before) | (record[0] & ~CLEAVE_HEADER_ADDRESS_MASK);
+    __cleave_thread.cursor = record + 1 + before->words;
+  }
+  control_segment(leg);
+  if (self->open_record != nullptr) {
+    self->open_record = nullptr;
+    control_recorded(record, leg, false, before->words);
+    return record;
+  }
+  uint64_t* place = make_room(thread, 1u + leg->words);
+  if (place == nullptr) return go_nowhere(false);
+  memcpy(place + 1, self->open_words, before->words * sizeof *place);
+  place[0] = word_of(leg) | CLEAVE_BRANCHES_NONE << CLEAVE_HEADER_ADDRESS_BITS;
+  __cleave_thread.cursor = place + 1 + leg->words;
+  __cleave_thread.limit = nullptr;
+  control_recorded(place, leg, false, before->words);
+  return place;
+}
+
 }  // namespace
+
+void settle_legs(ControlThread* self) {
+  uint64_t* record = self->open_record;
+  self->open_record = nullptr;
+  memcpy(self->open_words, record + 1, (self->open_leg - 1)->words * sizeof *record);
+  uint64_t branches = record[0] & ~CLEAVE_HEADER_ADDRESS_MASK;
+  __cleave_thread.cursor = record;
+  for (const cleave_segment* leg = descriptor_of(record) + 1; leg != self->open_leg; ++leg) {
+    uint64_t* place = make_room(own_thread(), 1u + leg->words);
+    if (place == nullptr) return;
+    memcpy(place + 1, self->open_words, leg->words * sizeof *place);
+    place[0] = word_of(leg) | branches;
+    branches = CLEAVE_BRANCHES_NONE << CLEAVE_HEADER_ADDRESS_BITS;
+    __cleave_thread.cursor = place + 1 + leg->words;
+  }
+}
 
 }  // namespace cleave::runtime
 
@@ -126,21 +175,7 @@ extern "C" uint64_t* __cleave_leg(uint64_t* record, const cleave_segment* leg) {
     return record;
   }
   if (record < stream.base || record >= stream.end) return record;  // going nowhere
-  // What has happened so far becomes the record of the leg before; the words go on into the next.
-  const cleave_segment* before = leg - 1;
-  uint64_t words[CLEAVE_SEGMENT_MAX_WORDS];
-  memcpy(words, record + 1, before->words * sizeof *words);
-  record[0] = word_of(before) | (record[0] & ~CLEAVE_HEADER_ADDRESS_MASK);
-  __cleave_thread.cursor = record + 1 + before->words;
-  control_segment(leg);
-  uint64_t* place = make_room(thread, 1u + leg->words);
-  if (place == nullptr) return go_nowhere(false);
-  memcpy(place + 1, words, before->words * sizeof *words);
-  place[0] = word_of(leg) | CLEAVE_BRANCHES_NONE << CLEAVE_HEADER_ADDRESS_BITS;
-  __cleave_thread.cursor = place + 1 + leg->words;
-  __cleave_thread.limit = nullptr;
-  control_recorded(place, leg, before->words);
-  return place;
+  return leg_in_turn(thread, record, leg);
 }
 
 extern "C" void __cleave_branches_full(void) { record(kRecord_branches); }
