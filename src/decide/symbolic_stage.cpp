@@ -1,5 +1,7 @@
 #include "decide/symbolic_stage.h"
 
+#include <malloc.h>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,6 +26,9 @@ constexpr size_t kFewQuestions = 128;
 
 // Of each candidate so many event triples are asked before all that are left are looked at together, if they are many.
 constexpr size_t kFirstFew = 4, kManyQuestions = 16;
+constexpr size_t kFewEnough = 300;
+
+constexpr int kKeptBytes = 1 << 30;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -120,8 +125,9 @@ class Stage {
     std::vector<Open> open;
     for (Candidate* candidate : candidates) open.push_back({candidate, std::vector<Asked>(candidate->representatives.size()), ""});
     // Of many questions the easy ones are answered first: one hard triple does not keep another from being found.
-    // What is left after the first few of each candidate is many questions on one trace: they share one look at it.
-    for (Open& one : open) decide(one, Effort::Little, kFirstFew, report);
+    // What is left after the first few of each candidate is many questions on one trace: they share one look at it. That
+    // look costs seconds, so a few hundred questions are all asked once before.
+    for (Open& one : open) decide(one, Effort::Little, questions <= kFewEnough ? SIZE_MAX : kFirstFew, report);
     survey(open);
     for (Effort effort : {Effort::Little, Effort::Some, Effort::All}) {
       for (Open& one : open) decide(one, effort, SIZE_MAX, report);
@@ -232,6 +238,9 @@ class Stage {
 
 Status decide_symbolically(const RecordedTrace& recorded, const SymbolicStageOptions& options, Prediction* prediction) {
   double start = now();
+  // Every question takes and gives back tens of megabytes: kept, they need not be fetched from the system each time.
+  mallopt(M_TRIM_THRESHOLD, kKeptBytes);
+  mallopt(M_MMAP_THRESHOLD, kKeptBytes);
   WalkReport walk;
   Result<SymbolicTrace> symbolic = lift(recorded, options, &walk);
   if (!symbolic) return symbolic.error();

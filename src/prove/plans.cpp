@@ -22,12 +22,13 @@ std::vector<prediction::EventNumber> Planner::plan(const prediction::Candidate& 
     case 2: return with_locks(candidate);
     case 3: return with_followers(triples[0]);
     case 4: return pausing(triples[0], Others::Free);
-    case 5: return {triples[0].first, triples[0].remote, triples[0].second};
+    case 5: return remote_waits(triples[0]);
+    case 6: return {triples[0].first, triples[0].remote, triples[0].second};
     default: break;
   }
-  const size_t other = 1 + (attempt - 6) / 2;
+  const size_t other = 1 + (attempt - 7) / 2;
   if (other >= triples.size()) return {};
-  return attempt % 2 == 0 ? pausing(triples[other], Others::GoOn) : with_followers(triples[other]);
+  return attempt % 2 == 1 ? pausing(triples[other], Others::GoOn) : with_followers(triples[other]);
 }
 
 // A remote access that leaves what the first one saw can hardly convict: those come last, but for the second choice.
@@ -175,6 +176,20 @@ std::vector<prediction::EventNumber> Planner::with_followers(const Triple& t) co
   if (entry != prediction::kNoEvent) events.push_back(entry);
   events.push_back(t.second);
   return events;
+}
+
+// The remote thread goes first, as far as it comes before its access: what it has done until then is what the unit's first
+// access shall see. Then as above.
+std::vector<prediction::EventNumber> Planner::remote_waits(const Triple& t) const {
+  const EventNumber entry = section_of(t.remote, 0), held_at = entry == prediction::kNoEvent ? t.remote : entry;
+  for (Position at = facts_.positions.of(held_at); at-- > 0;) {
+    const EventNumber before = facts_.positions.event(facts_.thread(t.remote), at);
+    if (!fits(before) || !marks_change(before)) continue;
+    std::vector<EventNumber> events{before}, rest = with_followers(t);
+    events.insert(events.end(), rest.begin(), rest.end());
+    return events;
+  }
+  return {};
 }
 
 // Where the access's thread took the first of the locks that it holds there and took after position `after`.

@@ -36,6 +36,7 @@ class Planner {
   std::vector<EventNumber> along_model(const prediction::Candidate& candidate) const;
   std::vector<EventNumber> pausing(const Triple& triple, Others others) const;
   std::vector<EventNumber> with_followers(const Triple& triple) const;
+  std::vector<EventNumber> remote_waits(const Triple& triple) const;
   std::vector<EventNumber> with_locks(const prediction::Candidate& candidate) const;
 
   std::vector<EventNumber> changes_of(const std::vector<EventNumber>& order, const Triple& triple) const;

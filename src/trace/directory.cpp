@@ -148,7 +148,8 @@ std::string Directory::global_name(uint64_t address, const std::pair<const uint6
     name += fmt::format("[{}]", offset / size);
     offset %= size;
   }
-  if (entry.type != kNoIndex) {
+  bool whole = stop_at_system && offset == 0;  // a pthread_mutex_t, not its first field
+  if (entry.type != kNoIndex && !(whole && (tables.types[entry.type].flags & TypeEntry::kSystemType) != 0)) {
     std::string path = field_path(tables, entry.type, offset, stop_at_system);
     if (!path.empty()) return name + "." + path;
   }

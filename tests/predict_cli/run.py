@@ -182,5 +182,91 @@ class Bank(unittest.TestCase):
             os.replace(kept, self.folder / "bank")
 
 
+COUNTER = r"""
+#include <pthread.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int hits;
+static int get_hits(void) { pthread_mutex_lock(&mutex); int v = hits; pthread_mutex_unlock(&mutex); return v; }
+static void set_hits(int v) { pthread_mutex_lock(&mutex); hits = v; pthread_mutex_unlock(&mutex); }
+static void *work(void *arg) { for (int i = 0; i < 3; i++) set_hits(get_hits() + 1); return arg; }
+int main(void) {
+  pthread_t a, b;
+  pthread_create(&a, 0, work, 0);
+  pthread_create(&b, 0, work, 0);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+}
+"""
+
+INVENTORY = r"""
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+class Inventory {
+ public:
+  void add(const std::string& item, int count) {
+    std::lock_guard<std::mutex> guard(mutex_);
+    stock_[item] += count;
+  }
+  int available(const std::string& item) {
+    std::lock_guard<std::mutex> guard(mutex_);
+    auto found = stock_.find(item);
+    return found == stock_.end() ? 0 : found->second;
+  }
+  bool take(const std::string& item) {
+#ifdef REPAIRED
+    std::lock_guard<std::mutex> guard(mutex_);
+    auto found = stock_.find(item);
+    if (found == stock_.end() || found->second < 1) return false;
+    --found->second;
+#else
+    if (available(item) < 1) return false;
+    add(item, -1);
+#endif
+    return true;
+  }
+ private:
+  std::mutex mutex_;
+  std::map<std::string, int> stock_;
+};
+int main() {
+  Inventory inventory;
+  inventory.add("apple", 5);
+  std::thread first([&] { inventory.take("apple"); }), second([&] { inventory.take("apple"); });
+  first.join();
+  second.join();
+}
+"""
+
+
+class WithoutAnnotations(unittest.TestCase):
+    """Programs that say nothing about what has to be atomic, from one serial run."""
+
+    def predict(self, source, compiler, name, *flags):
+        with tempfile.TemporaryDirectory(prefix="cleave-predict-cli-") as folder:
+            (Path(folder) / name).write_text(source)
+            run = lambda *words: subprocess.run([str(word) for word in words], cwd=folder, capture_output=True, text=True,
+                                                timeout=240, env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100"})
+            built = run(compiler, *flags, "-g", "-O1", "-pthread", name, "-o", "program")
+            self.assertEqual(built.returncode, 0, built.stderr)
+            run(CLEAVE, "record", "--schedule", "serial", "-o", "t.cleave", "--", "./program")
+            done = run(CLEAVE, "predict", "t.cleave", "--json", "f.json")
+            findings = json.loads((Path(folder) / "f.json").read_text())["findings"]
+            return done, [(one["verdict"], one["pattern"], one["variable"], one["unit"]) for one in findings]
+
+    def test_c_functions_over_a_static(self):
+        done, findings = self.predict(COUNTER, BUILD / "bin" / "cleave-cc", "counter.c")
+        self.assertEqual(findings, [("confirmed", "RWW", "hits", "work")], done.stdout)
+        self.assertIn("holding mutex", done.stdout)
+        self.assertNotIn("mutex.__", done.stdout)
+
+    def test_elements_of_a_map(self):
+        done, findings = self.predict(INVENTORY, COMPILER, "inventory.cpp", "-std=c++20")
+        self.assertEqual([(verdict, unit) for verdict, _, _, unit in findings], [("confirmed", "Inventory::take")], done.stdout)
+        done, findings = self.predict(INVENTORY, COMPILER, "inventory.cpp", "-std=c++20", "-DREPAIRED")
+        self.assertEqual(findings, [], done.stdout)
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

@@ -65,6 +65,20 @@ T1 end
   EXPECT_EQ(scene.plan({{5, 1, 8}}, 1), (std::vector<EventNumber>{4, 5, 6, 0, 1, 2, 7, 8}));
 }
 
+TEST(Plans, WhatTheRemoteThreadDoesBeforeItsAccessCanComeFirst) {
+  Scene scene(R"(# cleave text trace 1
+T1 begin last_index
+T1 read size 0 @v.c:1
+T1 read size 0 @v.c:2
+T1 end
+T2 write size 1 @v.c:5
+T2 acquire m @v.c:6
+T2 write size 0 @v.c:7
+T2 release m @v.c:8
+)");
+  EXPECT_EQ(scene.plan({{1, 6, 2}}, 5), (std::vector<EventNumber>{4, 1, 5, 6, 7, 2}));
+}
+
 TEST(Plans, ARemoteWriteOfTheSameValueComesLast) {
   Scene scene(R"(# cleave text trace 1
 T1 begin u
@@ -74,8 +88,8 @@ T1 end
 T2 write x 1 @a.c:5
 T2 write x 0 @a.c:5
 )");
-  EXPECT_EQ(scene.plan({{1, 5, 2}, {1, 4, 2}}, 5), (std::vector<EventNumber>{1, 4, 2}));
-  EXPECT_EQ(scene.plan({{1, 5, 2}, {1, 4, 2}}, 7).front(), 1u) << "the other one is tried too";
+  EXPECT_EQ(scene.plan({{1, 5, 2}, {1, 4, 2}}, 6), (std::vector<EventNumber>{1, 4, 2}));
+  EXPECT_EQ(scene.plan({{1, 5, 2}, {1, 4, 2}}, 8).front(), 1u) << "the other one is tried too";
 }
 
 TEST(Plans, OfALongOrderTheLastChangesArePinned) {
