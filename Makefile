@@ -25,6 +25,8 @@ test: build
 tables: build
 	@cmake --build $(BUILD) --target programs programs_cleave
 	@scripts/tables/make_tables.py $(BUILD)
+	@for engine in check predict replay static hunt; do \
+	  tests/programs/run.py $$engine . $(BUILD) || [ $$? -eq 77 ] || exit 1; done
 
 bench: build
 	@scripts/bench $(BUILD)
