@@ -75,7 +75,7 @@ bool TraceFile::take(const cleave_chunk_header& header) {
     return true;
   }
   if (header.kind != CLEAVE_CHUNK_RECORDS) {
-    others_.push_back({static_cast<cleave_chunk_kind>(header.kind), at_, header.stored_bytes});
+    others_.push_back({header.kind, at_, header.stored_bytes});
     ended_ = header.kind == CLEAVE_CHUNK_END || (ended_ && header.kind == CLEAVE_CHUNK_SCHEDULE);
     return true;
   }

@@ -35,7 +35,7 @@ struct ThreadChunks {
 };
 
 struct OtherChunk {
-  cleave_chunk_kind kind{};
+  uint32_t kind = 0;  // a cleave_chunk_kind, or what a damaged file says
   uint64_t offset = 0;
   uint32_t stored_bytes = 0;
 };
