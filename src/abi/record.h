@@ -16,7 +16,7 @@
  *
  * A segment in which two accesses may touch the same memory has legs: within one leg no two accesses may, so a
  * scheduler that decides between legs decides between any two accesses that matter. Running free, all legs share one
- * record. Under control each leg is a record of its own, with a descriptor of its own: those of the legs stand
+ * record. Where somebody else runs between two, each leg is a record with a descriptor of its own: those of the legs stand
  * behind that of their segment. The record of a leg has the words of the legs before it in front of its own.
  *
  * Inline code of a segment of n payload words:

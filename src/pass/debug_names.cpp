@@ -36,11 +36,11 @@ void replace_all(std::string& text, StringRef from, StringRef to) {
     text.replace(at, from.size(), to);
 }
 
-// Takes out every argument that starts so, to its end.
+// Takes out every argument that starts so (with its "<"), to its end.
 void drop_arguments(std::string& text, StringRef start) {
   for (size_t at = text.find(start); at != std::string::npos; at = text.find(start, at)) {
     size_t end = at + start.size();
-    for (int depth = start.ends_with("<") ? 1 : 0; end < text.size(); ++end) {
+    for (int depth = 1; end < text.size(); ++end) {
       char here = text[end];
       if (depth == 0 && (here == ',' || here == '>' || here == ' ')) break;
       depth += here == '<' ? 1 : here == '>' ? -1 : 0;

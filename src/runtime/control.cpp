@@ -62,7 +62,6 @@ void start_control() {
   cpu_set_t processors;
   bool several = sched_getaffinity(0, sizeof processors, &processors) != 0 || CPU_COUNT(&processors) > 1;
   control.spins = several ? kMostSpins : 0;
-  control.handlers_defer = true;
   control.on = true;
   pin_descriptors(controlled);
 }

@@ -114,7 +114,6 @@ struct Control {
   bool noise = false;
   bool replaying = false, planning = false;
   bool watching = false;  // replay: milestones are told to a debugger
-  bool handlers_defer = false;  // signal handlers look at `busy`
   std::atomic<uint32_t> spins{0};  // looks for the turn before a thread goes to sleep
   SpinLock lock;
   std::atomic<ControlThread*> holder{nullptr};
@@ -169,11 +168,11 @@ inline uint64_t mix(uint64_t hash, uint64_t word) {
 }
 
 // Keeps signal handlers away while the scheduler's own state is in motion, and until the thread has the turn. Two system calls
-// would cost as much as the switch itself, so while the program's handlers are ours (it is being recorded) they are only
-// told to come back later: signals.cpp, defer().
+// would cost as much as the switch itself, so the program's handlers, which are ours in a controlled run, are only told to
+// come back later: signals.cpp, defer().
 class SignalsBlocked {
  public:
-  SignalsBlocked() : self_(controlled), cheap_(self_ != nullptr && control.handlers_defer && !self_->cancelled_anywhere) {
+  SignalsBlocked() : self_(controlled), cheap_(self_ != nullptr && !self_->cancelled_anywhere) {
     if (cheap_) {
       ++self_->busy;
       std::atomic_signal_fence(std::memory_order_seq_cst);
