@@ -1,9 +1,11 @@
 // cleave check: serializability of what ran, after the fact, or live while it runs.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <span>
 
 #include "analysis/conflict/check.h"
@@ -25,6 +27,7 @@ struct CheckVerbOptions {
   bool no_split = false;
   std::string schedule = "free";
   LiveOptions live;
+  unsigned runs = 1;
   uint64_t lag = 256;
 };
 
@@ -153,12 +156,63 @@ int run_on_trace(const CheckVerbOptions& options, conflict::CheckOptions check) 
   return finish(std::move(findings), report.value(), options);
 }
 
+// What several runs of one program had, as if it were one report.
+class RunsTogether {
+ public:
+  void add(uint64_t seed, LiveReport run) {
+    ++runs_;
+    if (!run.report.findings.empty() && with_findings_++ == 0) first_seed_ = seed;
+    if (runs_ == 1) {
+      all_ = std::move(run);
+      for (size_t i = 0; i < all_.report.findings.size(); ++i) places_[all_.report.findings[i].id] = i;
+      return;
+    }
+    conflict::CheckReport &sum = all_.report, &one = run.report;
+    for (Finding& finding : one.findings) {
+      auto [it, fresh] = places_.try_emplace(finding.id, sum.findings.size());
+      if (!fresh) {
+        sum.findings[it->second].occurrences += finding.occurrences;
+        continue;
+      }
+      ++sum.cycles_by_size[finding.units.size()];
+      sum.findings.push_back(std::move(finding));
+    }
+    sum.cycles_seen += one.cycles_seen;
+    sum.events += one.events;
+    sum.units += one.units;
+    sum.edges += one.edges;
+    sum.most_live = std::max(sum.most_live, one.most_live);
+    sum.deepest = std::max(sum.deepest, one.deepest);
+    sum.complete = sum.complete && one.complete;
+    sum.first_violation.reset();  // positions of different runs
+    all_.ended = std::move(run.ended);
+    for (std::string& remark : run.remarks) {
+      if (std::find(all_.remarks.begin(), all_.remarks.end(), remark) == all_.remarks.end())
+        all_.remarks.push_back(std::move(remark));
+    }
+  }
+  const LiveReport& all() const { return all_; }
+  std::string sentence(Policy policy) const {
+    std::string text = fmt::format("{}, {} with findings", runs_, with_findings_);
+    if (with_findings_ == 0) return text;
+    if (policy == Policy::Free || policy == Policy::Noise) return text;
+    return text + fmt::format(", the first with --seed {}: the same seed is the same run", first_seed_);
+  }
+
+ private:
+  LiveReport all_;
+  std::map<std::string, size_t> places_;  // id → index of the finding
+  uint64_t runs_ = 0, with_findings_ = 0, first_seed_ = 0;
+};
+
 int run_on_program(const CheckVerbOptions& options, conflict::CheckOptions check,
                    const ProgramLine& program) {
   LiveOptions live = options.live;
   if (!parse(options.schedule, &live.policy)) {
     return usage_error(Error{"--schedule", fmt::format("there is no schedule '{}'", options.schedule)});
   }
+  if (options.runs > 1 && !live.trace.empty())
+    return usage_error(Error{"--output", "keeps the trace of one run; leave it out, or --runs"});
   live.stop = live.stop || live.gdb;
   live.allowed_lag = options.lag << 20;
   if (!options.common.quiet) {
@@ -167,14 +221,22 @@ int run_on_program(const CheckVerbOptions& options, conflict::CheckOptions check
     };
   }
   auto start = std::chrono::steady_clock::now();
-  Result<LiveReport> report = check_live(program, live, check);
-  if (!report) return usage_error(report.error());
-  Findings findings = findings_of(report.value().report, options, seconds_since(start));
-  findings.program = report.value().program;
+  RunsTogether together;
+  for (unsigned run = 0; run < options.runs; ++run, ++live.seed) {
+    Result<LiveReport> report = check_live(program, live, check);
+    if (!report) return usage_error(report.error());
+    const bool found = !report.value().report.findings.empty();
+    together.add(live.seed, std::move(report).value());
+    if (found && live.stop) break;
+  }
+  const LiveReport& all = together.all();
+  Findings findings = findings_of(all.report, options, seconds_since(start));
+  findings.program = all.program;
   findings.trace = live.trace;
-  findings.facts["the program ended with"] = report.value().ended;
-  add_remarks(findings, report.value().remarks);
-  return finish(std::move(findings), report.value().report, options);
+  findings.facts["the program ended with"] = all.ended;
+  if (options.runs > 1) findings.facts["runs"] = together.sentence(live.policy);
+  add_remarks(findings, all.remarks);
+  return finish(std::move(findings), all.report, options);
 }
 
 int run_check(const CheckVerbOptions& options, const ProgramLine& program) {
@@ -206,15 +268,18 @@ void add_check_verb(CLI::App& app, Context& context) {
       ->check(CLI::IsMember({"free", "serial", "random", "pct", "noise"}))
       ->capture_default_str();
   verb->add_option("--seed", options->live.seed, "of the schedule")->check(not_negative())->capture_default_str();
+  verb->add_option("--runs", options->runs, "run the program so many times; run N takes seed + N - 1")
+      ->check(CLI::Range(1u, 1000000u))
+      ->capture_default_str();
   verb->add_option("-o,--output", options->live.trace, "keep the program's trace here");
   verb->add_option("--lag", options->lag, "hold the program when the checker is so many MB of trace behind it")
       ->check(CLI::Range(0, 1 << 20))
       ->capture_default_str();
-  verb->add_flag("--stop", options->live.stop, "end the program at the first finding");
+  verb->add_flag("--stop", options->live.stop, "end the program at the first finding; no more runs after it");
   verb->add_flag("--gdb", options->live.gdb, "stop the program at the first finding and attach gdb to it");
   verb->footer(
       "Example: cleave check bank.cleave --units annotated\n"
-      "Example: cleave check --schedule noise --stop -- ./bank");
+      "Example: cleave check --schedule random --runs 50 --stop -- ./bank");
   verb->callback([options, &context] {
     context.run = [options, &context] { return run_check(*options, context.program); };
   });

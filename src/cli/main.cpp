@@ -36,12 +36,15 @@ int run(int argc, char** argv) {
     return static_cast<int>(Exit::Usage);
   }
   const bool nothing = words.empty();
+  const std::string verb = nothing ? "" : words[0];
   std::reverse(words.begin(), words.end());  // CLI11 takes the vector from its end
   try {
     app.parse(words);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    std::string_view what = nothing ? "say what to do: a command is missing" : error.what();
+    std::string what = nothing ? "say what to do: a command is missing" : error.what();
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && context.program.empty() && (verb == "record" || verb == "check"))
+      what += " (a program and its arguments go after --)";
     fmt::print(stderr, "cleave: {}; see cleave --help\n", what);
     return static_cast<int>(Exit::Usage);
   }

@@ -195,7 +195,7 @@ void decide(const PredictVerb& verb, const RecordedTrace& trace, const Status& p
 }
 
 // For a person who is told that nothing was found: what the units given may have left out.
-std::string hint_text(const std::vector<UnitHint>& hints) {
+std::string hint_text(const std::vector<UnitHint>& hints, const std::string& program) {
   if (hints.empty()) return "";
   constexpr size_t kNamed = 3;
   std::string text;
@@ -204,10 +204,11 @@ std::string hint_text(const std::vector<UnitHint>& hints) {
                         hints[i].function, hints[i].variable, hints[i].units);
   }
   if (hints.size() > kNamed) text += fmt::format("; and {} more functions like that", hints.size() - kNamed);
-  return text + fmt::format(
-                    ". If such a function must be atomic, put CLEAVE_ATOMIC before it, or say "
-                    "--units 'functions:{}'",
-                    hints[0].function);
+  text += fmt::format(
+      ". If such a function must be atomic, put CLEAVE_ATOMIC before it, or say --units 'functions:{}'", hints[0].function);
+  if (program.empty()) return text;
+  return text + fmt::format(". Runs that take other paths: cleave check --schedule random --runs 50 --units 'functions:{}' -- {}",
+                            hints[0].function, program);
 }
 
 // A trace with what the symbolic stage needs of it; a text trace has no records.
@@ -268,7 +269,7 @@ int run_predict(const PredictVerb& verb) {
     problem = prove_findings(verb, facts, prediction, proving, sets, findings);
   }
   if (findings.findings.empty()) {
-    if (std::string hint = hint_text(unit_hints(trace, units)); !hint.empty())
+    if (std::string hint = hint_text(unit_hints(trace, units), trace.program()); !hint.empty())
       findings.facts["hint"] = hint;
   }
   int status = put_out(std::move(findings), verb.common, verb.all);

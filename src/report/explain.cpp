@@ -2,11 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace cleave::report {
 namespace {
 
 std::string or_else(const std::string& text, const char* otherwise) {
   return text.empty() ? otherwise : text;
+}
+
+// Which frame of the stack is the place of the access. A frame reads "function file:line".
+size_t own_frame(const AccessReport& access) {
+  const std::string own = fmt::format("{} {}:{}", access.function, access.file, access.line);
+  const auto at = std::find(access.stack.begin(), access.stack.end(), own);
+  return at == access.stack.end() ? 0 : static_cast<size_t>(at - access.stack.begin());
 }
 
 std::string value(const AccessReport& access) { return access.value.empty() ? "a value" : access.value; }
@@ -143,7 +152,9 @@ std::string verdict_sentence(const Finding& finding) {
     case Verdict::Feasible:
       return "A model of the run says that an execution exists; it has not been run.";
     case Verdict::Witnessed:
-      return "An execution really did this; whether it is non-atomic is not decided.";
+      return finding.kind == FindingKind::Cycle
+                 ? "The run did this. (Whether some serial order would give the same values is not judged.)"
+                 : "An execution really did this; whether it is non-atomic is not decided.";
     case Verdict::Confirmed:
       return finding.proof.empty()
                  ? "An execution really did this, and it is proved non-atomic."
@@ -174,16 +185,28 @@ std::string place(const AccessReport& access) {
   return access.line == 0 ? access.file : fmt::format("{}:{}", access.file, access.line);
 }
 
-// A frame reads "function file:line".
 std::vector<std::string> callers_of(const AccessReport& access) {
   std::vector<std::string> callers;
-  for (size_t frame = 1; frame < access.stack.size(); ++frame) {
+  for (size_t frame = own_frame(access) + 1; frame < access.stack.size(); ++frame) {
     const std::string& text = access.stack[frame];
     const bool library = text.starts_with("std::") || text.starts_with("__gnu_cxx::") ||
                          text.find(" /usr/include/") != text.npos || text.find(" /usr/lib/") != text.npos;
     if (!library) callers.push_back(text);
   }
   return callers;
+}
+
+std::string inside(const AccessReport& access) {
+  if (own_frame(access) == 0) return {};
+  const std::string& frame = access.stack.front();
+  std::string name;
+  int depth = 0;  // template arguments are left out
+  for (char c : frame.substr(0, frame.rfind(' '))) {
+    if (c == '<') ++depth;
+    if (depth == 0) name += c;
+    if (c == '>' && depth > 0) --depth;
+  }
+  return name.starts_with("std::__atomic_base") || name.starts_with("std::atomic") ? std::string() : name;
 }
 
 }  // namespace cleave::report

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <tuple>
+
+#include "report/explain.h"
 
 namespace cleave::report {
 namespace {
@@ -91,6 +94,35 @@ void sort_findings(Findings& findings) {
   list = std::move(sorted);
 }
 
+// The strongest stands for all of them.
+void join_library_findings(Findings& findings) {
+  using Places = std::vector<std::string>;
+  std::map<std::pair<std::string, Places>, size_t> first;
+  std::vector<Finding> kept;
+  for (Finding& finding : findings.findings) {
+    Places places;
+    bool library = false;
+    for (const AccessReport& access : finding.accesses) {
+      places.push_back(place(access));
+      library = library || !inside(access).empty();
+    }
+    if (!library) {
+      kept.push_back(std::move(finding));
+      continue;
+    }
+    auto [it, fresh] = first.try_emplace({finding.id, std::move(places)}, kept.size());
+    if (fresh) {
+      kept.push_back(std::move(finding));
+      continue;
+    }
+    Finding& other = kept[it->second];
+    const uint64_t occurrences = other.occurrences + finding.occurrences;
+    if (finding.verdict > other.verdict) other = std::move(finding);
+    other.occurrences = occurrences;
+  }
+  findings.findings = std::move(kept);
+}
+
 Selected select(Findings& findings, const Selection& selection) {
   Selected selected;
   std::erase_if(findings.findings, [&](const Finding& finding) {
@@ -100,6 +132,7 @@ Selected select(Findings& findings, const Selection& selection) {
     selected.fails = selected.fails || finding.verdict >= selection.fail_on;
     return false;
   });
+  join_library_findings(findings);
   sort_findings(findings);
   return selected;
 }

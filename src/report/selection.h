@@ -30,6 +30,9 @@ struct Selection {
 // variable, unit and id.
 void sort_findings(Findings& findings);
 
+// Findings of the standard library's insides with the same id and the same places become one: to a person they are.
+void join_library_findings(Findings& findings);
+
 struct Selected {
   uint64_t suppressed = 0, known = 0;  // taken out
   bool fails = false;                  // a finding at or above fail_on is left

@@ -122,6 +122,7 @@ class Renderer {
     if (!access.value.empty()) text += " " + printable(access.value);
     if (std::string at = nearer(place(access)); !at.empty()) text += "  " + paint_(printable(at), Style::Bold);
     if (!access.function.empty()) text += "  in " + printable(access.function);
+    if (std::string library = inside(access); !library.empty()) text += ", inside " + printable(library);
     if (!access.locks.empty()) text += printable(fmt::format("  holding {}", fmt::join(access.locks, ", ")));
     line(text);
     if (!options_.source || access.file.empty() || access.line == 0) return;
@@ -136,10 +137,14 @@ class Renderer {
     size_t number = 0;
     for (const AccessReport& access : finding.accesses) {
       access_line(fmt::format("{}  {:<6}", ++number, word_of(access.role)), access);
-      const std::vector<std::string> callers = callers_of(access);
-      for (size_t frame = 0; frame < std::min(callers.size(), kCallers); ++frame) {
-        line(paint_(fit(fmt::format("             called from {}", printable(nearer(callers[frame]))), width_), Style::Dim));
-      }
+      callers(access, kCallers);
+    }
+  }
+
+  void callers(const AccessReport& access, size_t most) {
+    const std::vector<std::string> frames = callers_of(access);
+    for (size_t frame = 0; frame < std::min(frames.size(), most); ++frame) {
+      line(paint_(fit(fmt::format("             called from {}", printable(nearer(frames[frame]))), width_), Style::Dim));
     }
   }
 
@@ -148,8 +153,8 @@ class Renderer {
       const std::string what = edge.variable.empty() ? edge.conflict : edge.conflict + " " + edge.variable;
       line(printable(fmt::format("  {} --{}--> {}", unit_label(finding.units[edge.from]), what,
                                  unit_label(finding.units[edge.to]))));
-      if (!edge.first.op.empty()) access_line("     ", edge.first);
-      if (!edge.second.op.empty()) access_line("   > ", edge.second);
+      if (!edge.first.op.empty()) access_line("     ", edge.first), callers(edge.first, 1);
+      if (!edge.second.op.empty()) access_line("   > ", edge.second), callers(edge.second, 1);
     }
   }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "trace/library.h"
 #include "trace/type_paths.h"
 #include "trace/unit_flags.h"
 
@@ -30,8 +31,6 @@ std::string_view text_of(const SiteTables& tables, uint32_t index) {
 }
 
 constexpr uint32_t kRoundOfLoop = 6;  // the source that the pass gives to a round of a loop (pass/marks.h)
-
-bool is_system_file(std::string_view file) { return file.starts_with("/usr/"); }
 
 }  // namespace
 
@@ -188,6 +187,7 @@ const std::pair<const uint64_t, Directory::Instance>& Directory::instance(uint64
   take_waiting(base, made);
   const auto& placed = *instances_.insert_or_assign(base, made).first;
   place_fields(base, made);
+  name_innards(placed);
   return placed;
 }
 
@@ -199,7 +199,7 @@ void Directory::place_fields(uint64_t base, const Instance& owner) {
     std::string field = field_path(owner.module->tables, owner.type, last->first - base, false);
     if (field.empty()) continue;
     FieldFacts facts = field_facts(owner.module->tables, owner.type, last->first - base);
-    info.name = owner.module->tables.types[owner.type].name + "::" + field;
+    info.name = owner.module->tables.types[owner.type].name + "::" + without_innards(field);
     info.field = std::move(field);
     info.object = owner.object;
     info.flags = facts.flags;
@@ -298,20 +298,21 @@ Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite 
     if (named.field.empty())
       named.field = prefix + field_path(tables, entry->object_type, entry->offset, false);
     note_field(named, *owner.second.module, owner.second.type, address - owner.first);
+    const auto* block = block_at(address);
+    if (is_library_type(type.name)) {
+      bool element = block != nullptr && !block->second.element.empty();
+      named.name = element ? block->second.element : declared_name(address, owner);
+      return named;
+    }
     size_t bracket = named.field.find('[');
     named.name =
         !said.empty() && bracket == std::string::npos ? std::string(said) : type.name + "::" + named.field;
     if (inner && said.empty())
       named.name = owner.second.module->tables.types[owner.second.type].name + "::" + named.field;
-    const auto* block = block_at(address);
-    if (block != nullptr && !block->second.element.empty() && is_library_type(type.name)) {
-      named.name = block->second.element;  // a node's own value is the element
-      if (!named.field.starts_with("_M_storage")) named.name += "." + named.field;
-    }
     return named;
   }
   if (global != nullptr) {
-    named.name = global_name(address, *global, false);
+    named.name = without_innards(global_name(address, *global, false));
     const GlobalEntry& of = global->second.module->tables.globals[global->second.index];
     if (of.type != kNoIndex && array_elements(of.type_name) == 0) {
       const auto& owner = instance(global->first, *global->second.module, of.type);
@@ -327,7 +328,7 @@ Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite 
     named.field = field_path(known->second.module->tables, known->second.type, address - known->first, false);
     note_field(named, *known->second.module, known->second.type, address - known->first);
     if (!named.field.empty()) {
-      named.name = known->second.module->tables.types[known->second.type].name + "::" + named.field;
+      named.name = declared_name(address, *known);
       return named;
     }
   }
@@ -367,8 +368,10 @@ VariableId Directory::add_variable(uint64_t address, uint32_t bytes, TableSite s
   info.initial_known = initial_of(address, bytes, &info.initial);
   if (!info.initial_known && value != nullptr) info.initial = *value;
   bool placed = !info.field.empty() || global_at(address) != nullptr;
+  bool library = is_library_type(info.name);
   VariableId id = builder_.add_variable(std::move(info));
   if (!placed) unplaced_[address] = id;
+  if (placed && library) innards_[address] = id;
   return id;
 }
 
@@ -453,6 +456,7 @@ void Directory::forget(uint64_t address, uint64_t bytes) {
   erase_range(instances_, address, bytes);
   if (instances_.size() != instances) ++generation_;
   erase_range(unplaced_, address, bytes);
+  erase_range(innards_, address, bytes);
   erase_range(waiting_, address, bytes);
   uint64_t end = address + bytes < address ? UINT64_MAX : address + bytes;
   for (auto it = syncs_.lower_bound(address); it != syncs_.end() && it->first < end; it = syncs_.erase(it))

@@ -108,6 +108,8 @@ class Directory {
   void put_block(Block& block, uint64_t container, uint64_t base, const Instance& owner);
   void put_into(ObjectId part, ObjectId whole);
   void place_fields(uint64_t base, const Instance& owner);
+  std::string declared_name(uint64_t address, const std::pair<const uint64_t, Instance>& within) const;
+  void name_innards(const std::pair<const uint64_t, Instance>& owner);
   Named name_of(uint64_t address, uint32_t bytes, TableSite site);
   std::string global_name(uint64_t address, const std::pair<const uint64_t, Global>& global,
                           bool stop_at_system) const;
@@ -132,6 +134,7 @@ class Directory {
   std::vector<Self> selves_ = std::vector<Self>(1024);
   uint64_t generation_ = 1;  // of instances_
   std::map<uint64_t, VariableId> unplaced_;  // variables of no known class, until an object there tells its own
+  std::map<uint64_t, VariableId> innards_;   // variables inside library objects, until it is known who declared those
   std::map<uint64_t, SyncId> syncs_;
   boost::unordered_flat_map<uint64_t, SyncId> sync_cache_;
   std::map<std::string, uint64_t> counts_;  // for names that need a number

@@ -1,7 +1,9 @@
-// Memory that containers of the standard library have allocated for themselves.
+// What is the standard library's: memory that its containers have allocated for themselves, and the insides of its objects,
+// which are called what a person declared them as.
 #include <fmt/format.h>
 
 #include "trace/directory.h"
+#include "trace/library.h"
 #include "trace/type_paths.h"
 
 namespace cleave {
@@ -42,6 +44,32 @@ void Directory::put_into(ObjectId part, ObjectId whole) {
   for (ObjectId up = whole; up != kNone<ObjectId>; up = builder_.object_info(up).outer)
     if (up == part) return;
   builder_.set_outer(part, whole);
+}
+
+// What of the standard library's was touched before it was known whose member that is.
+void Directory::name_innards(const std::pair<const uint64_t, Instance>& owner) {
+  auto it = innards_.lower_bound(owner.first);
+  while (it != innards_.end() && it->first - owner.first < owner.second.size) {
+    VariableInfo& info = builder_.variable_info(it->second);
+    info.name = declared_name(it->first, owner);
+    it = is_library_type(info.name) ? std::next(it) : innards_.erase(it);
+  }
+}
+
+// What a person calls memory that lies in an object: the field of the outermost object that is known, or the variable.
+std::string Directory::declared_name(uint64_t address, const std::pair<const uint64_t, Instance>& within) const {
+  if (const auto* global = global_at(address)) return without_innards(global_name(address, *global, false));
+  const std::pair<const uint64_t, Instance>* top = &within;
+  for (auto up = outers_.find(raw(top->second.object)); up != outers_.end();
+       up = outers_.find(raw(top->second.object))) {
+    auto above = instances_.find(builder_.object_info(up->second.object).address);
+    if (above == instances_.end() || above->second.object != up->second.object || &*above == top) break;
+    top = &*above;
+  }
+  const SiteTables& tables = top->second.module->tables;
+  const std::string& type = tables.types[top->second.type].name;
+  std::string field = without_innards(field_path(tables, top->second.type, address - top->first, false));
+  return field.empty() ? type : type + "::" + field;
 }
 
 }  // namespace cleave

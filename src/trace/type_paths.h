@@ -30,11 +30,6 @@ uint64_t field_room(const SiteTables& tables, uint32_t type, uint64_t offset);
 bool member_path(const SiteTables& tables, uint32_t type, uint64_t offset, std::string_view inner,
                  std::string* path);
 
-// Of the standard library: its objects have no life of their own within a container.
-inline bool is_library_type(std::string_view type) {
-  return type.starts_with("std::") || type.starts_with("__gnu_cxx::");
-}
-
 // "int[10]" → 10 elements; 0 if the type is no array. "int[2][3]" is an array of 6 elements.
 uint64_t array_elements(std::string_view type_name);
 

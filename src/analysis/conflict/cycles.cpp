@@ -6,10 +6,10 @@
 #include <numeric>
 #include <set>
 
+#include "model/place.h"
+
 namespace cleave::conflict {
 namespace {
-
-constexpr size_t kDeepestStack = 32;
 
 std::string_view word_of(EdgeKind kind) {
   switch (kind) {
@@ -113,20 +113,7 @@ AccessReport CycleLog::describe(const Unit& unit, EventKind kind, const Access& 
   report.op = cleave::word_of(kind);
   report.variable = variable;
   if (is_access(kind)) report.value = std::to_string(access.value);
-  if (access.site != kNone<SiteId>) {
-    const SiteInfo& site = tables_.site(access.site);
-    report.function = site.function;
-    report.file = site.file;
-    report.line = site.line;
-  }
-  for (ContextId c = access.context; c != kNone<ContextId> && report.stack.size() < kDeepestStack;) {
-    const ContextInfo& context = tables_.context(c);
-    if (context.call_site != kNone<SiteId>) {
-      const SiteInfo& call = tables_.site(context.call_site);
-      report.stack.push_back(fmt::format("{} {}:{}", call.function, call.file, call.line));
-    }
-    c = context.parent;
-  }
+  put_place(report, tables_, access.site, access.context);
   return report;
 }
 

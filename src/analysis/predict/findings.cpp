@@ -2,21 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "model/place.h"
+#include "trace/library.h"
+
 namespace cleave::prediction {
 namespace {
-
-std::string frame(const SiteInfo& site) { return fmt::format("{} {}:{}", site.function, site.file, site.line); }
-
-// Innermost first; the first is the access itself.
-std::vector<std::string> stack_of(const Trace& trace, const Event& event) {
-  std::vector<std::string> stack;
-  if (event.site == kNone<SiteId> || event.context == kNone<ContextId>) return stack;
-  stack.push_back(frame(trace.site(event.site)));
-  for (ContextId c = event.context; c != kNone<ContextId> && stack.size() < 32; c = trace.context(c).parent) {
-    if (trace.context(c).call_site != kNone<SiteId>) stack.push_back(frame(trace.site(trace.context(c).call_site)));
-  }
-  return stack;
-}
 
 // The value in the predicted order; an update is left as it was unless nothing is known of it.
 void show_value(AccessReport& access, std::optional<uint64_t> value) {
@@ -33,10 +23,16 @@ std::string mark_word(Mark mark) {
 }
 
 // What stands for the function in an id where there is none: the thread, in text traces without sites.
-std::string function_of(const Trace& trace, EventNumber e) {
-  const Event& event = trace.events()[e];
-  if (event.site != kNone<SiteId> && !trace.site(event.site).function.empty()) return trace.site(event.site).function;
-  return trace.thread(event.thread).name;
+std::string function_of(const AccessReport& access) {
+  return access.function.empty() ? access.thread : access.function;
+}
+
+// What the place of the access calls the location, which is the same in every run; the library's own words for it (a field
+// of a tree's header) tell nobody anything, there the name of the location itself is better.
+std::string name_of(const Trace& trace, const Event& access) {
+  const SiteInfo* site = access.site == kNone<SiteId> ? nullptr : &trace.site(access.site);
+  bool said = site != nullptr && !site->variable.empty() && !is_library_type(site->variable);
+  return said ? site->variable : trace.variable(access.variable()).name;
 }
 
 }  // namespace
@@ -51,13 +47,7 @@ AccessReport access_report(const Trace& trace, EventNumber e, Role role, const o
   if (event.kind == EventKind::Update) {
     report.value = fmt::format("{} -> {}", trace.old_value(EventIndex{e}), event.value);
   }
-  if (event.site != kNone<SiteId>) {
-    const SiteInfo& site = trace.site(event.site);
-    report.function = site.function;
-    report.file = site.file;
-    report.line = site.line;
-  }
-  report.stack = stack_of(trace, event);
+  put_place(report, trace, event.site, event.context);
   if (locks) {
     for (const order::HeldLock& held : locks->held(locks->at(e))) {
       report.locks.push_back(trace.sync(SyncId{held.use.lock}).name + (held.use.shared ? " (shared)" : ""));
@@ -74,8 +64,7 @@ Finding to_finding(const Facts& facts, const Candidate& candidate, SetMap& sets)
   finding.kind = FindingKind::Triple;
   finding.pattern = candidate.pattern;
   finding.verdict = candidate.verdict();
-  const SiteInfo* site = first.site == kNone<SiteId> ? nullptr : &trace.site(first.site);
-  finding.variable = site && !site->variable.empty() ? site->variable : trace.variable(first.variable()).name;
+  finding.variable = name_of(trace, first);
   finding.set = sets.info(sets.set_of(first.variable())).name;
   if (UnitId unit = facts.units.by_event[triple.first]; unit != kNone<UnitId>) {
     finding.unit = unit_label(trace, facts.units.unit(unit));
@@ -89,8 +78,8 @@ Finding to_finding(const Facts& facts, const Candidate& candidate, SetMap& sets)
     for (size_t a = 0; a < 3; ++a) show_value(finding.accesses[a], candidate.reordering->values[a]);
   }
   finding.id = finding_id(FindingKind::Triple, finding.pattern, finding.variable,
-                          {function_of(trace, triple.first), function_of(trace, triple.remote),
-                           function_of(trace, triple.second)});
+                          {function_of(finding.accesses[0]), function_of(finding.accesses[1]),
+                           function_of(finding.accesses[2])});
   if (facts.must) finding.stages["order"] = candidate.reached == Reached::Patterns ? "dropped" : "kept";
   if (locks && candidate.reached != Reached::Patterns) {
     finding.stages["locks"] = candidate.reached == Reached::Order ? "dropped" : "kept";

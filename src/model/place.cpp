@@ -1,0 +1,31 @@
+#include "model/place.h"
+
+#include <fmt/format.h>
+
+#include "trace/library.h"
+
+namespace cleave {
+
+namespace {
+constexpr size_t kDeepest = 64;  // recursion can be without bound, a report cannot
+}
+
+void put_place(AccessReport& access, const Trace& trace, SiteId site, ContextId context) {
+  if (site == kNone<SiteId>) return;
+  std::vector<SiteId> frames{site};
+  for (ContextId c = context; c != kNone<ContextId> && frames.size() < kDeepest; c = trace.context(c).parent) {
+    if (trace.context(c).call_site != kNone<SiteId>) frames.push_back(trace.context(c).call_site);
+  }
+  const SiteInfo* own = nullptr;
+  for (SiteId frame : frames) {
+    const SiteInfo& info = trace.site(frame);
+    if (own == nullptr && !info.file.empty() && !is_system_file(info.file)) own = &info;
+    if (context != kNone<ContextId>) access.stack.push_back(fmt::format("{} {}:{}", info.function, info.file, info.line));
+  }
+  if (own == nullptr) own = &trace.site(site);
+  access.function = own->function;
+  access.file = own->file;
+  access.line = own->line;
+}
+
+}  // namespace cleave
