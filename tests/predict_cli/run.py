@@ -2,6 +2,7 @@
 """run.py ROOT BUILD: examples/bank.cpp from compile to replay, then bad input of every kind to predict and replay."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -238,6 +239,123 @@ int main() {
   second.join();
 }
 """
+
+
+CACHE = r"""
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+class Cache {
+ public:
+  bool contains(const std::string& key) {
+    std::lock_guard<std::mutex> guard(mutex_);
+    return map_.count(key) != 0;
+  }
+  void insert(const std::string& key, int value) {
+    std::lock_guard<std::mutex> guard(mutex_);
+    map_[key] = value;
+    log_.push_back(value);
+  }
+  size_t size() {
+    std::lock_guard<std::mutex> guard(mutex_);
+    return log_.size();
+  }
+  void add(int value) {
+    std::lock_guard<std::mutex> guard(mutex_);
+    log_.push_back(value);
+  }
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::string, int> map_;
+  std::vector<int> log_;
+};
+Cache cache;
+std::atomic<int> tickets{1};
+void fetch() {
+  if (!cache.contains("alpha")) cache.insert("alpha", 5);
+}
+void number() { cache.add(static_cast<int>(cache.size())); }
+void buy() {
+  if (tickets.load() > 0) tickets.store(tickets.load() - 1);
+}
+int main(int count, char**) {
+  auto work = [count] {
+    if (count == 1) fetch();
+    if (count == 2) buy();
+    if (count == 3) number();
+  };
+  std::thread first(work), second(work);
+  first.join();
+  second.join();
+}
+"""
+
+
+class InsideTheLibrary(unittest.TestCase):
+    """What the standard library touches on the program's behalf is told in the program's words."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="cleave-predict-cli-")
+        (Path(cls.folder.name) / "cache.cpp").write_text(CACHE)
+        built = cls.run_there(COMPILER, "-std=c++20", "-g", "-O1", "-pthread", "cache.cpp", "-o", "cache")
+        assert built.returncode == 0, built.stderr
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @classmethod
+    def run_there(cls, *words):
+        return subprocess.run([str(word) for word in words], cwd=cls.folder.name, capture_output=True, text=True, timeout=240,
+                              env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100"})
+
+    def findings(self, *words):
+        done = self.run_there(CLEAVE, *words)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        return done, json.loads((Path(self.folder.name) / "f.json").read_text())
+
+    def check(self, unit, *arguments):
+        done, report = self.findings("check", "--schedule", "random", "--runs", "60", "--stop", "--units", f"functions:{unit}",
+                                     "--json", "f.json", "--", "./cache", *arguments)
+        self.assertEqual(len(report["findings"]), 1, done.stdout)
+        seed = re.search(r"--seed (\d+)", report["facts"]["runs"]).group(1)
+        _, again = self.findings("check", "--schedule", "random", "--seed", seed, "--units", f"functions:{unit}", "--json",
+                                 "f.json", "--", "./cache", *arguments)
+        self.assertEqual([one["id"] for one in again["findings"]], [report["findings"][0]["id"]])
+        return done.stdout, report["findings"][0]
+
+    def test_a_container_is_called_what_the_class_calls_it(self):
+        text, finding = self.check("fetch")
+        self.assertIn(finding["variable"].rstrip("[]"), ("Cache::map_", "Cache::log_"))
+        self.assertIn("inside std::", text)
+        self.assertNotIn("_M_", finding["variable"])
+        for edge in finding["edges"]:
+            for end in ("first", "second"):
+                self.assertTrue(edge[end]["file"].endswith("cache.cpp"), edge)
+                self.assertIn(edge[end]["function"], ("Cache::contains", "Cache::insert"))
+                self.assertIn("/usr/", edge[end]["stack"][0])
+
+    def test_an_atomic_is_called_what_it_is_declared_as(self):
+        text, finding = self.check("buy", "x")
+        self.assertEqual(finding["variable"], "tickets", text)
+        self.assertTrue(all(edge["first"]["function"] == "buy" for edge in finding["edges"]), text)
+
+    def test_the_inside_of_one_container_is_one_finding_at_a_place(self):
+        self.run_there(CLEAVE, "record", "--schedule", "serial", "-o", "t.cleave", "--", "./cache", "x", "y")
+        done, report = self.findings("predict", "t.cleave", "--units", "functions:number", "--json", "f.json")
+        places = [(one["id"], *((access["file"], access["line"]) for access in one["accesses"])) for one in report["findings"]]
+        self.assertTrue(places, done.stdout)
+        self.assertEqual(len(places), len(set(places)), done.stdout)
+        self.assertEqual({one["variable"].rstrip("[]") for one in report["findings"]}, {"Cache::log_"}, done.stdout)
+
+    def test_runs_keep_no_single_trace(self):
+        done = self.run_there(CLEAVE, "check", "--runs", "2", "-o", "t.cleave", "--", "./cache")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--output", done.stderr)
 
 
 class WithoutAnnotations(unittest.TestCase):

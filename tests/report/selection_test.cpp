@@ -59,6 +59,24 @@ TEST(Select, InfeasibleIsShownOnlyOnRequestAndNeverFails) {
   EXPECT_TRUE(findings.findings.empty());
 }
 
+TEST(Select, TheInsideOfAContainerIsOneFindingAtAPlace) {
+  Finding inside = lost_update();
+  for (AccessReport& access : inside.accesses)
+    access.stack = {"std::map::find /usr/include/map:3", access.function + " bank.cpp:" + std::to_string(access.line)};
+  inside.verdict = Verdict::Candidate;
+  Finding confirmed = inside, elsewhere = inside;
+  confirmed.verdict = Verdict::Confirmed;
+  confirmed.occurrences = 4;
+  elsewhere.accesses[2].line = 99;
+  Findings findings;
+  findings.findings = {inside, confirmed, elsewhere, lost_update(), lost_update()};
+  select(findings, {});
+  ASSERT_EQ(findings.findings.size(), 4u);  // what is not inside a container stays as it is
+  EXPECT_EQ(findings.findings[0].occurrences + findings.findings[1].occurrences + findings.findings[2].occurrences, 7u);
+  EXPECT_EQ(findings.findings[3].verdict, Verdict::Candidate);
+  EXPECT_EQ(findings.findings[3].accesses[2].line, 99u);
+}
+
 TEST(Sort, WorstVerdictFirstAndWwwLast) {
   Finding www = lost_update();
   www.pattern = Pattern::WWW;

@@ -82,6 +82,20 @@ TEST(Explain, CallersAreTheUsersOwn) {
   EXPECT_EQ(callers_of(access), (std::vector<std::string>{"fill queue.cpp:31", "main::operator() queue.cpp:44"}));
 }
 
+TEST(Explain, ThePlaceIsWhereTheLibraryWasCalled) {
+  AccessReport access;
+  access.function = "Cache::get";
+  access.file = "cache.cpp";
+  access.line = 7;
+  access.stack = {"std::map<int, std::pair<int, int>>::find /usr/include/c++/12/bits/stl_map.h:1218", "Cache::get cache.cpp:7",
+                  "main cache.cpp:20"};
+  EXPECT_EQ(inside(access), "std::map::find");
+  EXPECT_EQ(callers_of(access), std::vector<std::string>{"main cache.cpp:20"});
+  access.stack.erase(access.stack.begin());
+  EXPECT_EQ(inside(access), "");
+  EXPECT_EQ(callers_of(access), std::vector<std::string>{"main cache.cpp:20"});
+}
+
 TEST(Explain, ReplayCommandCanBePasted) {
   Finding finding = lost_update();
   EXPECT_EQ(replay_command(finding), "cleave replay witness-3f9a12cc.json");
