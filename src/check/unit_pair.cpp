@@ -33,10 +33,11 @@ class UnitPair {
         return label(id) + " reads something else than it left itself: no serial order gives that.";
       for (VariableId variable : shared_) {
         if (!VersionChain(case_, variable).exposes_intermediate(id)) continue;
+        const bool other_variable = case_.trace.event(case_.triple.first).variable() != variable;
         return fmt::format(
-            "A value of {} that {} writes only on the way to another was read by others: in any serial "
+            "{} value of {} that {} writes only on the way to another was read by others: in any serial "
             "order nobody sees it.",
-            case_.trace.variable(variable).name, label(id));
+            other_variable ? "It takes another variable to show it. A" : "A", case_.trace.variable(variable).name, label(id));
       }
     }
     const std::optional<std::string> not_first = impossible(unit_, unit_effects_, other_, other_effects_);

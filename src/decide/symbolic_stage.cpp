@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -174,7 +175,12 @@ class Stage {
         if (one.answers[i] == Asked::Undecided) queries.push_back(query_of(*one.candidate, one.candidate->representatives[i]));
       }
     }
-    if (queries.size() >= kManyQuestions) checker_.survey(queries);
+    if (queries.size() < kManyQuestions) return;
+    try {
+      checker_.survey(queries);
+    } catch (const std::bad_alloc&) {
+      // Nothing is ruled out at once then; each question is asked by itself.
+    }
   }
 
   void decide(Open& one, Effort effort, size_t most, StageReport* report) {
@@ -218,8 +224,15 @@ class Stage {
   // A model is believed only when an independent replay of it works. Where data is ignored there is nothing to replay.
   void refuse_if_wrong(Feasibility* got) {
     if (options_.model == "cam") return;
-    Result<Trace> predicted = predicted_run(symbolic_, got->order, got->inputs);
-    Status good = predicted.ok() ? check::consistent(predicted.value()) : Status(predicted.error());
+    Status good = Done{};
+    try {
+      Result<Trace> predicted = predicted_run(symbolic_, got->order, got->inputs);
+      good = predicted.ok() ? check::consistent(predicted.value()) : Status(predicted.error());
+    } catch (const std::bad_alloc&) {
+      got->answer = Answer::Unknown;
+      got->why = "memory: there is none left";
+      return;
+    }
     if (good) return;
     ++refused_;
     got->answer = Answer::Unknown;
@@ -241,16 +254,21 @@ Status decide_symbolically(const RecordedTrace& recorded, const SymbolicStageOpt
   // Every question takes and gives back tens of megabytes: kept, they need not be fetched from the system each time.
   mallopt(M_TRIM_THRESHOLD, kKeptBytes);
   mallopt(M_MMAP_THRESHOLD, kKeptBytes);
-  WalkReport walk;
-  Result<SymbolicTrace> symbolic = lift(recorded, options, &walk);
-  if (!symbolic) return symbolic.error();
-  StageReport report;
-  report.name = "symbolic";
-  report.counts["unsat"] = report.counts["unknown"] = 0;
-  note_walk(walk, &report, &prediction->remarks);
-  Stage(symbolic.value(), options, start).run(prediction, &report);
-  report.seconds = now() - start;
-  prediction->stages.push_back(std::move(report));
+  // Questions that run out of memory are `unknown` by themselves; this is for what all of them stand on.
+  try {
+    WalkReport walk;
+    Result<SymbolicTrace> symbolic = lift(recorded, options, &walk);
+    if (!symbolic) return symbolic.error();
+    StageReport report;
+    report.name = "symbolic";
+    report.counts["unsat"] = report.counts["unknown"] = 0;
+    note_walk(walk, &report, &prediction->remarks);
+    Stage(symbolic.value(), options, start).run(prediction, &report);
+    report.seconds = now() - start;
+    prediction->stages.push_back(std::move(report));
+  } catch (const std::bad_alloc&) {
+    return Error{"", "there is not enough memory for a run of " + std::to_string(recorded.trace.size()) + " events"};
+  }
   return Done{};
 }
 

@@ -125,6 +125,21 @@ uint64_t bytes_of(const DIType* type) {
   return bare != nullptr ? bare->getSizeInBits() / 8 : 0;
 }
 
+// struct message { int size; char text[]; }: text has no end of its own.
+bool is_flexible(const DIDerivedType* member) {
+  return as_array(member->getBaseType()) != nullptr && bytes_of(member->getBaseType()) == 0;
+}
+
+// Where the array at the end of a class begins, if that has no end.
+std::optional<uint64_t> flexible_from(const DICompositeType* type) {
+  for (const DINode* element : type->getElements()) {
+    const auto* member = dyn_cast_or_null<DIDerivedType>(element);
+    if (member != nullptr && member->getTag() == dwarf::DW_TAG_member && !member->isStaticMember() && is_flexible(member))
+      return member->getOffsetInBits() / 8;
+  }
+  return std::nullopt;
+}
+
 // The member that covers `offset`; in a union the one whose size fits best.
 const DIDerivedType* member_at(const DICompositeType* type, uint64_t offset, uint64_t bytes) {
   const DIDerivedType* best = nullptr;
@@ -135,7 +150,7 @@ const DIDerivedType* member_at(const DICompositeType* type, uint64_t offset, uin
     uint64_t begin = member->getOffsetInBits() / 8;
     uint64_t size = std::max(member->getSizeInBits() / 8, bytes_of(member->getBaseType()));
     if (member->isBitField()) size = (member->getOffsetInBits() % 8 + member->getSizeInBits() + 7) / 8;
-    if (offset < begin || offset - begin >= size) continue;
+    if (offset < begin || (offset - begin >= size && !is_flexible(member))) continue;
     if (best == nullptr || (offset == begin && bytes_of(member->getBaseType()) == bytes)) best = member;
     if (type->getTag() != dwarf::DW_TAG_union_type && best->getTag() == dwarf::DW_TAG_member) break;
   }
@@ -161,7 +176,9 @@ FieldName field_name(const Place& place, uint64_t bytes) {
     }
     const DICompositeType* type = as_class(name.type);
     uint64_t size = bytes_of(name.type);
-    if (place.variable.empty() && depth == 0 && size != 0) offset %= size;  // p[3]: as good as p[0]
+    const std::optional<uint64_t> flexible = type != nullptr ? flexible_from(type) : std::nullopt;
+    if (place.variable.empty() && depth == 0 && size != 0 && !(flexible && offset >= *flexible))
+      offset %= size;  // p[3]: as good as p[0]
     if (type == nullptr) break;
     if (name.outer == nullptr) {
       name.outer = type;

@@ -103,7 +103,7 @@ void Cone::keep_data() {
 
 void Cone::need(ExpressionId expression) {
   if (expression == kNone<ExpressionId> || trace_.pool().is_constant(expression)) return;
-  for (SymbolId symbol : trace_.pool().symbols(expression)) {
+  for (SymbolId symbol : needed_.fresh(expression)) {
     if (symbols_.insert(raw(symbol)).second) open_.push_back(static_cast<uint32_t>(raw(trace_.symbol(symbol).event)));
   }
 }

@@ -55,6 +55,7 @@ class Cone {
   const FeasibilityQuery query_;
   const DataModel model_;
   boost::unordered_flat_set<uint32_t> flags_, symbols_, variables_;
+  SymbolCollector needed_{trace_.pool()};
   std::vector<uint32_t> open_;  // reads whose writers are still to be kept
   std::vector<uint32_t> events_;
   std::map<uint32_t, std::vector<Section>> sections_;

@@ -10,7 +10,8 @@ namespace {
 
 class Recogniser {
  public:
-  Recogniser(const SymbolicTrace& symbolic, const TraceIndex& index) : symbolic_(symbolic), index_(index) {
+  Recogniser(const SymbolicTrace& symbolic, const TraceIndex& index)
+      : symbolic_(symbolic), index_(index), values_(symbolic.symbols().size(), 0) {
     for (size_t lock = 0; lock < index.trace().syncs().size(); ++lock) {
       for (const Section& s : index.sections(id_of<SyncId>(lock))) {
         if (!s.shared) sections_of_thread_[raw(s.thread)].push_back({s, static_cast<uint32_t>(lock)});
@@ -94,14 +95,12 @@ class Recogniser {
     SymbolId symbol = symbolic_.bound(id_of<EventIndex>(read));
     if (symbol == kNone<SymbolId>) return false;
     auto mine = index_.thread_events(section.thread);
-    std::vector<uint64_t> values(symbolic_.symbols().size(), 0);
     for (uint32_t p = index_.position_in_thread(read); p < mine.size() && mine[p] < section.end; ++p) {
       ExpressionId condition = symbolic_.condition(id_of<EventIndex>(mine[p]));
-      if (condition == kNone<ExpressionId>) continue;
-      if (symbolic_.pool().symbols(condition) != std::vector<SymbolId>{symbol}) continue;
+      if (condition == kNone<ExpressionId> || symbolic_.pool().only_symbol(condition) != symbol) continue;
       bool refuses_all = std::all_of(taken_values.begin(), taken_values.end(), [&](uint64_t taken) {
-        values[raw(symbol)] = taken;
-        return symbolic_.pool().evaluate(condition, values) == 0;
+        values_[raw(symbol)] = taken;
+        return symbolic_.pool().evaluate(condition, values_) == 0;
       });
       if (refuses_all) return true;
     }
@@ -110,6 +109,7 @@ class Recogniser {
 
   const SymbolicTrace& symbolic_;
   const TraceIndex& index_;
+  mutable std::vector<uint64_t> values_;  // by symbol, for evaluation: only that of the question counts
   std::map<uint32_t, std::vector<std::pair<Section, uint32_t>>> sections_of_thread_;
 };
 
@@ -118,10 +118,11 @@ class Recogniser {
 std::vector<std::vector<Section>> derived_locks(const SymbolicTrace& trace, const TraceIndex& index) {
   // Only variables that some condition looks at can be flags.
   std::set<uint32_t> looked_at;
+  SymbolCollector symbols(trace.pool());
   for (size_t i = 0; i < trace.trace().size(); ++i) {
     ExpressionId condition = trace.condition(id_of<EventIndex>(i));
     if (condition == kNone<ExpressionId>) continue;
-    for (SymbolId s : trace.pool().symbols(condition)) {
+    for (SymbolId s : symbols.fresh(condition)) {
       const Event& binder = trace.trace().event(trace.symbol(s).event);
       if (is_access(binder.kind)) looked_at.insert(binder.object);
     }

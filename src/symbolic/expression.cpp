@@ -91,7 +91,16 @@ size_t ExpressionPool::Hash::operator()(const Expression& e) const {
 
 ExpressionId ExpressionPool::intern(const Expression& expression) {
   auto [it, fresh] = ids_.emplace(expression, static_cast<uint32_t>(nodes_.size()));
-  if (fresh) nodes_.push_back(expression);
+  if (fresh) {
+    nodes_.push_back(expression);
+    uint32_t only = raw(kNone<SymbolId>);
+    if (expression.op == Op::Symbol) only = static_cast<uint32_t>(expression.value);
+    for (ExpressionId child : {expression.a, expression.b, expression.c}) {
+      if (child == kNone<ExpressionId> || only_[raw(child)] == raw(kNone<SymbolId>)) continue;
+      only = only == raw(kNone<SymbolId>) || only == only_[raw(child)] ? only_[raw(child)] : kMany;
+    }
+    only_.push_back(only);
+  }
   return ExpressionId{it->second};
 }
 
@@ -192,20 +201,25 @@ ExpressionId ExpressionPool::fold(const Expression& e) {
   return intern(e);
 }
 
-std::vector<SymbolId> ExpressionPool::symbols(ExpressionId id) const {
+std::vector<SymbolId> SymbolCollector::fresh(ExpressionId id) {
   std::vector<SymbolId> found;
   std::vector<ExpressionId> open{id};
-  boost::unordered_flat_map<uint32_t, bool> seen;
   while (!open.empty()) {
     ExpressionId next = open.back();
     open.pop_back();
-    if (!seen.emplace(raw(next), true).second) continue;
-    const Expression& e = (*this)[next];
+    if (pool_.is_constant(next) || !seen_.insert(raw(next)).second) continue;
+    const Expression& e = pool_[next];
     if (e.op == Op::Symbol) found.push_back(SymbolId{static_cast<uint32_t>(e.value)});
     for (ExpressionId child : {e.a, e.b, e.c}) {
       if (child != kNone<ExpressionId>) open.push_back(child);
     }
   }
+  return found;
+}
+
+std::vector<SymbolId> ExpressionPool::symbols(ExpressionId id) const {
+  if (SymbolId only = only_symbol(id); only != kNone<SymbolId>) return {only};
+  std::vector<SymbolId> found = SymbolCollector(*this).fresh(id);
   std::sort(found.begin(), found.end());
   return found;
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 
 #include "base/ids.h"
 #include "base/result.h"
@@ -56,6 +57,8 @@ class ExpressionPool {
   bool is_constant(ExpressionId id) const { return (*this)[id].op == Op::Constant; }
   // Symbols in it, ascending, without repeats. Linear in the part of the DAG below it.
   std::vector<SymbolId> symbols(ExpressionId id) const;
+  // The symbol in it if there is just one, kNone if there is none or more: known from the beginning.
+  SymbolId only_symbol(ExpressionId id) const { return only_[raw(id)] == kMany ? kNone<SymbolId> : SymbolId{only_[raw(id)]}; }
   // Value under an assignment: values[symbol]. Linear in the part of the DAG below it.
   uint64_t evaluate(ExpressionId id, std::span<const uint64_t> values) const;
   // SMT-LIB text; `names` gives a symbol its name.
@@ -67,8 +70,22 @@ class ExpressionPool {
   struct Hash {
     size_t operator()(const Expression& e) const;
   };
+  static constexpr uint32_t kMany = UINT32_MAX - 1;  // symbols below a node; none is kNone
   std::vector<Expression> nodes_;
+  std::vector<uint32_t> only_;
   boost::unordered_flat_map<Expression, uint32_t, Hash> ids_;
+};
+
+// The symbols of many expressions that share parts: every node is looked at once.
+class SymbolCollector {
+ public:
+  explicit SymbolCollector(const ExpressionPool& pool) : pool_(pool) {}
+  // The symbols in it that no call before has returned. No order.
+  std::vector<SymbolId> fresh(ExpressionId id);
+
+ private:
+  const ExpressionPool& pool_;
+  boost::unordered_flat_set<uint32_t> seen_;
 };
 
 // One operation on constants, as the machine does it. Division by zero gives what SMT-LIB says it gives.

@@ -99,6 +99,7 @@ class Walker {
   Lane funnel_shift(bool left, const Lane& a, const Lane& b, const Lane& amount);
   Lane swapped_bytes(const Lane& a);
   Lanes with_overflow(llvm::Intrinsic::ID id, const Lane& a, const Lane& b);
+  Lane saturated(bool adds, const Lane& a, const Lane& b);
   bool folded(llvm::IntrinsicInst& call);
   static bool wide(const llvm::Value& value);
 

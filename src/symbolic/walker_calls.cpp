@@ -86,7 +86,8 @@ Function* Walker::target_of(CallBase& call) {
   return target;
 }
 
-// What was recorded as the result of a call through a pointer, beside what the walk of the function gave.
+// What was recorded as the result of a call through a pointer or into another module, beside what the walk of the function
+// gave.
 Lanes Walker::with_recorded_result(CallBase& call, Lanes value) {
   if (call.getType()->isVoidTy() || call.use_empty() || value.size() != lane_count(call.getType())) return value;
   for (Lane& lane : value) {
@@ -187,7 +188,8 @@ void Walker::returned(Lanes value) {
   frames_.pop_back();
   if (frames_.empty() || top().outside) return;  // back to code that has no bitcode
   CallBase& call = *top().call;
-  if (!isa<Function>(call.getCalledOperand()->stripPointerCasts())) value = with_recorded_result(call, std::move(value));
+  const auto* callee = dyn_cast<Function>(call.getCalledOperand()->stripPointerCasts());
+  if (callee == nullptr || callee->isDeclaration()) value = with_recorded_result(call, std::move(value));
   finish_call(call, std::move(value));
 }
 

@@ -37,6 +37,13 @@ Lanes Walker::with_overflow(Intrinsic::ID id, const Lane& a, const Lane& b) {
   return {result, make(Op::SignedLess, 1, sign, known(0, w))};
 }
 
+// The unsigned sum or difference, or the limit where it does not fit.
+Lane Walker::saturated(bool adds, const Lane& a, const Lane& b) {
+  Lane result = make(adds ? Op::Add : Op::Subtract, a.width, a, b);
+  if (adds) return choose(make(Op::UnsignedLess, 1, result, a), known(UINT64_MAX, a.width), result);
+  return choose(make(Op::UnsignedLess, 1, a, b), known(0, a.width), result);
+}
+
 // Not an expression: the symbols that go in are pinned. Always true.
 bool Walker::folded(IntrinsicInst& call) {
   const Intrinsic::ID id = call.getIntrinsicID();
@@ -101,6 +108,10 @@ bool Walker::intrinsic(IntrinsicInst& call) {
       result[0] = funnel_shift(id == Intrinsic::fshl, scalar(call.getArgOperand(0)), scalar(call.getArgOperand(1)), scalar(call.getArgOperand(2)));
       break;
     case Intrinsic::bswap: each([&](const Lane& a, const Lane&) { return swapped_bytes(a); }); break;
+    case Intrinsic::uadd_sat:
+    case Intrinsic::usub_sat:
+      each([&](const Lane& a, const Lane& b) { return saturated(id == Intrinsic::uadd_sat, a, b); });
+      break;
     case Intrinsic::sadd_with_overflow:
     case Intrinsic::uadd_with_overflow:
     case Intrinsic::ssub_with_overflow:

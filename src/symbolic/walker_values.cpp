@@ -137,10 +137,15 @@ Lane Walker::choose(const Lane& condition, const Lane& a, const Lane& b) {
   if (!condition.known()) return unknown(a.width, {a, b});
   if (!a.known() || !b.known()) {
     pin(condition);
-    return condition.concrete ? a : b;
+    Lane result = condition.concrete ? a : b;
+    result.invented = result.invented || condition.invented;
+    return result;
   }
   Lane result = condition.concrete ? a : b;
-  if (condition.invented) return result;
+  if (condition.invented) {
+    result.invented = true;  // which of the two it is may be wrong
+    return result;
+  }
   result.expression = pool().make(Op::Ite, a.width, condition.expression, a.expression, b.expression);
   result.invented = a.invented || b.invented;
   return result;

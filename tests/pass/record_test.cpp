@@ -42,6 +42,23 @@ TEST(Record, AccessesHaveTheNamesOfTheSource) {
   }
 }
 
+// An array without an end, behind the fields of its struct, is not the struct's first field again.
+TEST(Record, FlexibleArraysHaveTheirOwnName) {
+  for (const std::string& level : kLevels) {
+    Lines seen =
+        lines(record_c("#include <stdlib.h>\n"
+                       "struct item { struct item *next; long size; union { unsigned long cas; char end; } data[]; };\n"
+                       "__attribute__((noinline)) void stamp(struct item *i, unsigned long v) { i->data->cas = v; }\n"
+                       "__attribute__((noinline)) void fill(struct item *i, int at, char c) { ((char *)i->data)[(i->size ? 8 : 0) + at] = c; }\n"
+                       "int main(void) { struct item *i = malloc(64); i->next = 0; i->size = 1; stamp(i, 77); fill(i, 3, 65); return i->next != 0; }\n",
+                       level),
+              {"Write"});
+    EXPECT_NE(std::ranges::find(seen, "Write item::next 0"), seen.end()) << level;
+    EXPECT_EQ(std::ranges::find(seen, "Write item::next 77"), seen.end()) << level;
+    EXPECT_EQ(std::ranges::find(seen, "Write item::next 65"), seen.end()) << level;
+  }
+}
+
 TEST(Record, EveryTypeIsSplitIntoItsBytes) {
   for (const std::string& level : kLevels) {
     std::vector<Recorded> events = record_cpp(

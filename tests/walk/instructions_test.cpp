@@ -28,6 +28,8 @@ const Instruction kInstructions[] = {
     {"truncate", "(int)a", "int"}, {"sign_extend", "(long)(int)(a << 3)"}, {"zero_extend", "(long)(unsigned)(a - 1000)"},
     {"select", "(a & 1) ? a + 3 : b - 7"}, {"minimum", "a < b ? a : b"}, {"maximum", "a > b ? a : b"},
     {"unsigned_minimum", "(unsigned long)a < (unsigned long)b ? (unsigned long)a : (unsigned long)b", "unsigned long"},
+    {"saturating_subtract", "__builtin_elementwise_sub_sat((unsigned long)a, (unsigned long)b)", "unsigned long"},
+    {"saturating_add", "__builtin_elementwise_add_sat((unsigned long)a, (unsigned long)b)", "unsigned long"},
     {"absolute", "__builtin_labs(a - b)"}, {"negate", "-a"}, {"invert", "~a"}, {"not_", "!a", "int"},
     {"rotate", "(long)((unsigned)a << 5 | (unsigned)a >> 27)"},
     {"field", "pair_of(a, b).second"}, {"call", "helper(a, b)"}, {"recursion", "sum_down(a & 7, b)"},
