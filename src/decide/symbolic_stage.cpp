@@ -28,6 +28,7 @@ constexpr size_t kFewQuestions = 128;
 // Of each candidate so many event triples are asked before all that are left are looked at together, if they are many.
 constexpr size_t kFirstFew = 4, kManyQuestions = 16;
 constexpr size_t kFewEnough = 300;
+constexpr size_t kGuessed = 8, kGuessedOfMany = 64;  // of each candidate, before anything else
 
 constexpr int kKeptBytes = 1 << 30;
 
@@ -128,6 +129,7 @@ class Stage {
     // Of many questions the easy ones are answered first: one hard triple does not keep another from being found.
     // What is left after the first few of each candidate is many questions on one trace: they share one look at it. That
     // look costs seconds, so a few hundred questions are all asked once before.
+    for (Open& one : open) decide(one, Effort::Guess, questions <= kFewEnough ? kGuessed : kGuessedOfMany, report);
     for (Open& one : open) decide(one, Effort::Little, questions <= kFewEnough ? SIZE_MAX : kFirstFew, report);
     survey(open);
     for (Effort effort : {Effort::Little, Effort::Some, Effort::All}) {

@@ -10,8 +10,8 @@ namespace {
 class Search {
  public:
   Search(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone, const FeasibilityQuery& query,
-         const FeasibilityOptions& options, Switches switches)
-      : switches_(switches), state_(trace, index, cone, query, options), options_(options) {}
+         const FeasibilityOptions& options, Switches switches, Guide guide)
+      : switches_(switches), guide_(guide), state_(trace, index, cone, query, options), options_(options) {}
 
   Exploration run(uint64_t most_states) {
     Exploration result;
@@ -71,7 +71,7 @@ class Search {
       return;
     }
     if (!seen_.insert(state_.fingerprint()).second) return;
-    for (uint32_t thread : state_.ranking()) {
+    for (uint32_t thread : state_.ranking(guide_)) {
       uint32_t ways = state_.ways(thread);
       for (uint32_t waiter = 0; waiter < ways; ++waiter) choices_.push_back({thread, waiter});
     }
@@ -85,6 +85,7 @@ class Search {
   }
 
   const Switches switches_;
+  const Guide guide_;
   RunState state_;
   const FeasibilityOptions& options_;
   uint32_t steps_ = 0;
@@ -96,8 +97,8 @@ class Search {
 }  // namespace
 
 Exploration explore(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone, const FeasibilityQuery& query,
-                    const FeasibilityOptions& options, uint64_t most_states, Switches switches) {
-  return Search(trace, index, cone, query, options, switches).run(most_states);
+                    const FeasibilityOptions& options, uint64_t most_states, Switches switches, Guide guide) {
+  return Search(trace, index, cone, query, options, switches, guide).run(most_states);
 }
 
 }  // namespace cleave

@@ -26,10 +26,17 @@ struct Exploration {
 // anywhere; what is found there can be executed under control.
 enum class Switches : uint8_t { Anywhere, BetweenRuns };
 
+// Which thread is tried first in a state. That decides how soon something is found, and nothing else.
+enum class Guide : uint8_t {
+  Wanted,       // the thread that has the triple's next access
+  Recorded,     // as recorded; behind its first access the unit waits for the remote one
+  RemoteFirst,  // the same, but behind the first access the remote thread goes before all others
+};
+
 // Inputs keep their recorded values, so with inputs in the cone it may find but not exhaust. Memory is 16 bytes a state;
 // time about a microsecond a step.
 Exploration explore(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone, const FeasibilityQuery& query,
                     const FeasibilityOptions& options, uint64_t most_states,
-                    Switches switches = Switches::Anywhere);
+                    Switches switches = Switches::Anywhere, Guide guide = Guide::Wanted);
 
 }  // namespace cleave

@@ -57,6 +57,11 @@ class FeasibilityChecker::Impl {
     growths_ = effort == Effort::All ? options_.growths : std::min(options_.growths, effort == Effort::Some ? 16u : 4u);
     most_states_ = effort == Effort::All ? options_.states : std::min(options_.states, effort == Effort::Some ? kSomeStates : kLittleStates);
     try {
+      if ((effort == Effort::Guess || effort == Effort::Some) && guess(query, &result)) return result;
+      if (effort == Effort::Guess) {
+        unknown(&result, "not looked at yet");
+        return result;
+      }
       run(query, &result);
       if (result.answer == Answer::Feasible && switches_within_runs(result.order)) prefer_executable(query, &result);
     } catch (const z3::exception& error) {
@@ -177,6 +182,33 @@ class FeasibilityChecker::Impl {
       whole_decides_ = true;
       return true;
     }
+  }
+
+  // All that was recorded up to the triple, in the order in which it was recorded as far as the triple lets it be. Where the
+  // threads' paths depend on the values of many others, this finds what neither slices nor other orders do; and such
+  // an order is one that the program can be made to follow.
+  bool guess(const FeasibilityQuery& query, Feasibility* result) {
+    auto [low, high] = std::minmax({static_cast<uint32_t>(raw(query.first)), static_cast<uint32_t>(raw(query.remote)),
+                                    static_cast<uint32_t>(raw(query.second))});
+    if (options_.states == 0 || high - low > kLargestWindow) return false;
+    const bool whole = high <= options_.whole;
+    Slice slice(index_, whole || low <= options_.window ? 0 : index_.awake_before(low - options_.window));
+    for (size_t t = 0; t < trace_.trace().threads().size(); ++t) {
+      auto mine = index_.thread_events(id_of<ThreadId>(t));
+      auto after = std::upper_bound(mine.begin(), mine.end(), high);
+      if (after != mine.begin()) slice.add(*std::prev(after));
+    }
+    if (slice.events() > kLargestWindow) return false;
+    Cone cone(trace_, index_, slice, derived_, query, options_.model);
+    for (Guide guide : {Guide::Recorded, Guide::RemoteFirst}) {
+      Exploration got = explore(trace_, index_, cone, query, options_, 2 * slice.events() + kGlance, Switches::BetweenRuns, guide);
+      result->states += got.states;
+      if (got.outcome != Exploration::Outcome::Found) continue;
+      result->slice_events = slice.events();
+      feasible(cone, got, result);
+      return true;
+    }
+    return false;
   }
 
   // Long before the triple the run is left as it was recorded: what is found behind that is feasible, what is not found

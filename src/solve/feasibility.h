@@ -60,8 +60,9 @@ struct Feasibility {
   uint64_t states = 0;
 };
 
-// How much one question may cost: of many questions the easy ones are answered first.
-enum class Effort : uint8_t { Little, Some, All };
+// How much one question may cost: of many questions the easy ones are answered first. Guess follows the recorded order, with
+// the triple's threads held at its accesses: it can find, and decides nothing else.
+enum class Effort : uint8_t { Guess, Little, Some, All };
 
 class FeasibilityChecker {
  public:

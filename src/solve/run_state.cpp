@@ -435,15 +435,21 @@ std::optional<uint32_t> RunState::within_run() const {
   return same ? std::optional(thread) : std::nullopt;
 }
 
-const std::vector<uint32_t>& RunState::ranking() {
+const std::vector<uint32_t>& RunState::ranking(Guide guide) {
   ranking_.clear();
   for (uint32_t t = 0; t < steps_.size(); ++t) {
     if (next(t) != nullptr) ranking_.push_back(t);
   }
-  const uint32_t wanted = raw(index_.trace().event(words_[stage_] == 1 ? query_.remote : query_.first).thread);
+  const uint64_t stage = words_[stage_];
+  const uint32_t unit = raw(index_.trace().event(query_.first).thread), remote = raw(index_.trace().event(query_.remote).thread);
+  auto place = [&](uint32_t t) {  // 0 first, 1 as recorded, 2 last
+    if (guide == Guide::Wanted) return t == (stage == 1 ? remote : unit) ? 0 : 1;
+    if (stage == 1 && t == unit) return 2;
+    if (stage == 1 && t == remote && guide == Guide::RemoteFirst) return 0;
+    return stage == 2 && t == unit ? 0 : 1;
+  };
   std::sort(ranking_.begin(), ranking_.end(), [&](uint32_t a, uint32_t b) {
-    if ((a == wanted) != (b == wanted)) return a == wanted;
-    return next(a)->event < next(b)->event;
+    return place(a) != place(b) ? place(a) < place(b) : next(a)->event < next(b)->event;
   });
   return ranking_;
 }

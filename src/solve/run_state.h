@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "solve/cone.h"
+#include "solve/explore.h"
 #include "solve/formula.h"
 
 namespace cleave {
@@ -46,7 +47,7 @@ class RunState {
   // The thread that took the last step, if it is in the middle of a straight run of code (SymbolicTrace::run_of).
   std::optional<uint32_t> within_run() const;
   // Threads that are not at their end, those first that are likely to lead to the triple.
-  const std::vector<uint32_t>& ranking();
+  const std::vector<uint32_t>& ranking(Guide guide);
 
   void step(uint32_t thread, uint32_t way);  // ways(thread) > way
   void undo();
