@@ -14,6 +14,7 @@
 #include <iterator>
 #include <thread>
 
+#include "base/trace_files.h"
 #include "exec/launch.h"
 #include "exec/run.h"
 #include "trace/reader.h"
@@ -42,13 +43,7 @@ class LiveTrace {
   // Also those of processes that the program made by fork, which have its name and their number.
   void remove() const {
     if (kept_) return;
-    unlink(path_.c_str());
-    std::filesystem::path own(path_);
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(own.parent_path(), ignored)) {
-      if (entry.path().filename().string().starts_with(own.filename().string() + "."))
-        std::filesystem::remove(entry.path(), ignored);
-    }
+    remove_trace(path_);
   }
   const std::string& path() const { return path_; }
   uint64_t size() const {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/trace_files.h"
 #include "exec/control_file.h"
 #include "exec/launch.h"
 
@@ -112,7 +113,7 @@ Result<int> replay_in_gdb(const RunRequest& request, const Plan& milestones) {
   launch_gdb.directory = request.directory;
   Result<LaunchOutcome> done = launch(launch_gdb);
   unlink(script_path.c_str());
-  unlink(dry.trace.c_str());
+  remove_trace(dry.trace);
   if (!done) return done.error();
   return done.value().end == LaunchOutcome::End::Exited ? done.value().exit_status : 128 + done.value().signal;
 }

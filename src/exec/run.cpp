@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "abi/trace_file.h"
+#include "base/trace_files.h"
 #include "exec/control_file.h"
 #include "exec/explain.h"
 #include "exec/launch.h"
@@ -28,7 +29,7 @@ class TemporaryFile {
     int descriptor = mkstemp(path_.data());
     if (descriptor >= 0) close(descriptor);
   }
-  ~TemporaryFile() { unlink(path_.c_str()); }
+  ~TemporaryFile() { remove_trace(path_); }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   const std::string& path() const { return path_; }

@@ -2,6 +2,7 @@
 
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
+#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -174,6 +175,13 @@ const Behind* behind_of(StringRef name) {
                                                   {"pipe", {0, 2 * sizeof(int)}},
                                                   {"pipe2", {0, 2 * sizeof(int)}},
                                                   {"socketpair", {3, 2 * sizeof(int)}},
+                                                  {"pthread_create", {0, sizeof(pthread_t)}},
+                                                  {"pthread_join", {1, sizeof(void*)}},
+                                                  {"pthread_key_create", {0, sizeof(pthread_key_t)}},
+                                                  {"sem_getvalue", {1, sizeof(int)}},
+                                                  {"sigwait", {1, sizeof(int)}},
+                                                  {"wait", {0, sizeof(int)}},
+                                                  {"waitpid", {1, sizeof(int)}},
                                                   {"strtol", {1, sizeof(char*)}},
                                                   {"strtoul", {1, sizeof(char*)}},
                                                   {"strtoll", {1, sizeof(char*)}},

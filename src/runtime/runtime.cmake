@@ -6,5 +6,5 @@ target_compile_options(cleave_runtime PRIVATE -fno-exceptions -fno-rtti -fno-thr
 add_library(cleave_rt SHARED $<TARGET_OBJECTS:cleave_runtime>)
 set_target_properties(cleave_rt PROPERTIES LINKER_LANGUAGE C NO_SONAME OFF
                       LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/exports.map)
-target_link_options(cleave_rt PRIVATE -nostdlib++ -fno-sanitize=all -Wl,-z,defs -Wl,-z,now
+target_link_options(cleave_rt PRIVATE -nostdlib++ -fno-sanitize=all -Wl,--as-needed -Wl,-z,defs -Wl,-z,now
                     -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/exports.map)

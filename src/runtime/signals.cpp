@@ -59,13 +59,17 @@ bool is_fault(int signal, const siginfo_t* information) {
   return false;
 }
 
-// The scheduler is at work on this thread (SignalsBlocked): all signals wait until it is done, this one too.
+// The scheduler is at work on this thread (SignalsBlocked), or its buffer is being written, which a jump or the end must
+// not leave half done: all signals wait until that is over, this one too.
 bool defer(int signal, siginfo_t* information, void* context) {
   ControlThread* self = controlled;
-  if (self == nullptr || self->busy == 0 || is_fault(signal, information)) return false;
+  Thread* thread = current_thread;
+  bool scheduling = self != nullptr && self->busy != 0, flushing = thread != nullptr && thread->flushing;
+  if ((!scheduling && !flushing) || is_fault(signal, information)) return false;
   auto* mask = reinterpret_cast<uint64_t*>(&static_cast<ucontext_t*>(context)->uc_sigmask);
-  if (!self->deferred) self->deferred_mask = *mask;
-  self->deferred = true;
+  bool& waits = scheduling ? self->deferred : thread->signals_wait;
+  if (!waits) (scheduling ? self->deferred_mask : thread->signal_mask) = *mask;
+  waits = true;
   *mask = ~UINT64_C(0);
   system_call(SYS_rt_tgsigqueueinfo, current_pid(), current_tid(), signal, reinterpret_cast<long>(information));
   return true;
@@ -73,9 +77,9 @@ bool defer(int signal, siginfo_t* information, void* context) {
 
 void fatal_signal(int signal, siginfo_t* information, void* context) {
   int tid = current_tid();
-  if (defer(signal, information, context)) return;
   if (signal == SIGXFSZ && current_thread != nullptr && current_thread->stream->claimed.load() == Claim::Owner)
     return;  // our own write met the limit on file sizes: it says so itself, and the program is not to die of it
+  if (defer(signal, information, context)) return;
   int nobody = 0;
   if (!dying.compare_exchange_strong(nobody, tid) && nobody != tid)
     for (;;) system_call(SYS_pause);  // the other thread is at it, and ends the process

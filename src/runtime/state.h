@@ -35,6 +35,9 @@ struct Thread {
   OnceFrame* once = nullptr;
   uint32_t exit_rounds = 0;
   uint32_t encoder = 0;       // the one used last: its memory is warm
+  bool flushing = false;      // signals wait until the buffer is in the file
+  bool signals_wait = false;  // one did; the mask to go back to is
+  uint64_t signal_mask = 0;
   uint32_t size_class = 0;
   bool live = false;          // under State::registry
   Thread* next = nullptr;     // all slots ever made

@@ -145,10 +145,11 @@ bool claim(Stream& stream, Claim as) {
     Claim expected = Claim::Free;
     if (stream.claimed.compare_exchange_strong(expected, as, std::memory_order_acq_rel)) return true;
     if (expected == Claim::Closed) return false;
+    // A fault in the middle of the owner's own flush: what is left of it is lost, the rest is not.
+    if (expected == Claim::Owner && as == Claim::Owner) return false;
     if (turn < 64) __builtin_ia32_pause();
     else yield_processor();
-    // A crash in the middle of the owner's own flush: what is left of it is lost, the rest is not.
-    if (turn > 200000) return false;
+    if (turn > 200000) return false;  // the same, seen by another thread
   }
 }
 
@@ -197,7 +198,34 @@ void write_stream(Stream& stream, uint64_t* cursor, Extent extent) {
   stream.flush_stamp = stamp_now();
 }
 
+namespace {
+
+// Within its scope signals to this thread wait (signals.cpp: defer).
+class Flushing {
+ public:
+  Flushing() : thread_(current_thread) {
+    if (thread_ != nullptr) thread_->flushing = true;
+  }
+  ~Flushing() {
+    if (thread_ == nullptr) return;
+    thread_->flushing = false;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (!thread_->signals_wait) return;
+    thread_->signals_wait = false;
+    uint64_t mask = thread_->signal_mask;
+    system_call(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, sizeof mask);
+  }
+  Flushing(const Flushing&) = delete;
+  Flushing& operator=(const Flushing&) = delete;
+
+ private:
+  Thread* thread_;
+};
+
+}  // namespace
+
 void flush_own(Stream& stream) {
+  Flushing flushing;
   if (!claim(stream, Claim::Owner)) return;
   uint64_t* cursor = __cleave_thread.cursor;
   if (state.mode.load(std::memory_order_relaxed) == Mode::Recording) write_stream(stream, cursor, Extent::Whole);

@@ -93,6 +93,25 @@ TEST(Record, EveryTypeIsSplitIntoItsBytes) {
   }
 }
 
+TEST(Record, StringsAreSeenInEveryStandard) {
+  for (const std::string& standard : {"-std=c++14", "-std=c++17", "-std=c++20"}) {
+    for (const std::string& level : {" -O0", " -O2"}) {
+      Folder folder;
+      folder.write("a.cpp", "#include <string>\nstd::string text;\n"
+                            "int main(int argc, char **) { text.append(static_cast<size_t>(20 + argc), 'x'); "
+                            "text.replace(0, 2, \"abc\"); return text.size() != 22; }\n");
+      Output built = folder.run("$CXX " + standard + level + " a.cpp -o a");
+      ASSERT_EQ(built.status, 0) << built.text;
+      Lines seen = lines(folder.record("a"), {"Write"});
+      for (const char* length : {"21", "22"}) {
+        EXPECT_TRUE(std::ranges::any_of(seen, [&](const std::string& line) {
+          return line.find("_M_string_length") != std::string::npos && line.ends_with(std::string(" ") + length);
+        })) << standard << level << ": length " << length;
+      }
+    }
+  }
+}
+
 TEST(Record, BranchOutcomesAndSwitchesInOrder) {
   for (const std::string& level : {"-O0", "-O1"}) {
     std::vector<Recorded> events = record_c(

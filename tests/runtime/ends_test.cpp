@@ -71,6 +71,23 @@ TEST(Ends, TerminatedFromOutside) {
   EXPECT_TRUE(ended(run, "\"signal\": 15"));
 }
 
+// Most of the time the signal comes while a buffer is being written.
+TEST(Ends, ASignalAtAnyMomentLosesNothing) {
+  for (int turn = 0; turn < 25; ++turn) {
+    std::string file = scratch_directory("counter") + "/counter";
+    Recording run = record_program("ends", "alarm " + std::to_string(3000 + 371 * turn) + " " + file);
+    EXPECT_EQ(run.status, 128 + SIGALRM) << run.said;
+    EXPECT_TRUE(ended(run, "\"signal\": 14"));
+    uint64_t counted = 0;
+    std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(&counted), sizeof counted);
+    std::vector<uint64_t> values = written(run.trace, 0);
+    while (!values.empty() && values.back() == 0) values.pop_back();  // cut before its value was there
+    ASSERT_FALSE(values.empty());
+    EXPECT_GE(values.back() + 1, counted) << "turn " << turn;
+    EXPECT_EQ(values.size(), values.back()) << "turn " << turn;
+  }
+}
+
 TEST(Ends, KilledLeavesAReadableFileWithoutAnEnd) {
   Recording run = record_program("ends", "kill");
   EXPECT_EQ(run.status, 128 + SIGKILL);

@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,6 +46,16 @@ static int overflow(int depth) {
   volatile char frame[4096];
   frame[0] = (char)depth;
   return depth == 1 << 30 ? 0 : overflow(depth + 1) + frame[0];
+}
+
+/* Counts in a file until a signal that nobody handles ends it: ends alarm MICROSECONDS FILE. */
+static void count_until_alarm(const char *microseconds, const char *file) {
+  int descriptor = open(file, O_RDWR | O_CREAT, 0600);
+  CHECK(descriptor >= 0 && ftruncate(descriptor, 8) == 0);
+  volatile uint64_t *counter = mmap(NULL, 8, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  struct itimerval once = {{0, 0}, {0, atol(microseconds)}};
+  CHECK(counter != MAP_FAILED && setitimer(ITIMER_REAL, &once, NULL) == 0);
+  for (uint64_t i = 1;; ++i) hand_write(counter, i);
 }
 
 static void in_child(int status) {
@@ -129,8 +141,9 @@ static int signals(const char *how) {
 }
 
 int main(int argc, char **argv) {
-  CHECK(argc == 2);
+  CHECK(argc >= 2);
   const char *how = argv[1];
+  if (argc == 4 && strcmp(how, "alarm") == 0) count_until_alarm(argv[2], argv[3]);
   hand_write(&variable, 1);
   if (strcmp(how, "return") == 0) return 3;
   if (strcmp(how, "_exit") == 0) _exit(4);
