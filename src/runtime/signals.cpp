@@ -89,8 +89,8 @@ void fatal_signal(int signal, siginfo_t* information, void* context) {
   }
   set_default(signal);
   // A fault happens again on return, with the registers of the first time for whoever looks at the core.
-  if (information->si_code <= 0 || signal == SIGABRT || signal == SIGTRAP || signal == SIGSYS)
-    system_call(SYS_tgkill, current_pid(), tid, signal);
+  bool again = is_fault(signal, information) && signal != SIGTRAP && signal != SIGSYS;
+  if (!again) system_call(SYS_tgkill, current_pid(), tid, signal);
 }
 
 void install_fatal(int signal) {
