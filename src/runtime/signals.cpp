@@ -71,6 +71,7 @@ bool defer(int signal, siginfo_t* information, void* context) {
   if (!waits) (scheduling ? self->deferred_mask : thread->signal_mask) = *mask;
   waits = true;
   *mask = ~UINT64_C(0);
+  system_call(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(mask), 0, sizeof *mask);  // from here on, not only after it
   system_call(SYS_rt_tgsigqueueinfo, current_pid(), current_tid(), signal, reinterpret_cast<long>(information));
   return true;
 }
