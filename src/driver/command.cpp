@@ -54,9 +54,8 @@ Result<Words> compiler_command(const Words& arguments, const Toolchain& tools) {
   Words words{tools.clang};
   append(words, {"--start-no-unused-arguments", "-fpass-plugin=" + tools.plugin, "-g", "-fstandalone-debug",
                  "-D__CLEAVE__=1"});
-  // Before C++20 std::string's functions come compiled with libstdc++, where nobody sees what they do. This value is
-  // the library's own way to have them compiled into the program instead, and nothing else.
-  append(words, {"-D_GLIBCXX_EXTERN_TEMPLATE=-1", "-idirafter", tools.include});
+  // Our bits/c++config.h, which has std::string's functions compiled into the program, where they can be seen.
+  append(words, {"-isystem", tools.include + "/cleave/libstdc++", "-idirafter", tools.include});
   if (links) {
     append(words, {"-Wl,--push-state,--no-as-needed", "-lcleave_rt", "-Wl,--pop-state"});
   }
