@@ -80,6 +80,8 @@ void __cleave_atomic_end(const struct cleave_segment *segment, const void *addre
   WRITE("atomic %lx %lx %lx %lu %u %u %u %lx %lx %lx %lx\n", (unsigned long)segment, outcomes(), (unsigned long)address,
         ticket, op, order, bytes, old_low, old_high, new_low, new_high);
 }
+void __cleave_owns(const void *container, const void *block) {}
+
 void __cleave_fence(const struct cleave_segment *segment, uint32_t order) {
   WRITE("fence %lx %lx %u\n", (unsigned long)segment, outcomes(), order);
 }

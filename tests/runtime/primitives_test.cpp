@@ -22,7 +22,7 @@ RawTrace family(const std::string& name) {
 
 // What the unwinder of libgcc does when the first thread of a process is ended by pthread_exit is not the program's.
 Names without_unwinder(Names names) {
-  std::erase_if(names, [](const std::string& name) { return name == "alloc" || name.starts_with("once_"); });
+  std::erase_if(names, [](const std::string& name) { return name == "alloc" || name == "free" || name.starts_with("once_"); });
   return names;
 }
 
