@@ -15,10 +15,10 @@ const std::string& shown(const ObjectInfo& object) { return object.type.empty() 
 
 }  // namespace
 
-SetId SetMap::find(VariableId variable) {
-  if (raw(variable) >= by_variable_.size())
-    by_variable_.resize(raw(variable) + 1 + raw(variable) / 2, kNone<SetId>);
-  return by_variable_[raw(variable)] = classify(variable);
+SetMap::Member SetMap::find(VariableId variable) {
+  if (raw(variable) >= by_variable_.size()) by_variable_.resize(raw(variable) + 1 + raw(variable) / 2);
+  bool owns = (tables_.variable(variable).flags & VariableInfo::kOwned) != 0;
+  return by_variable_[raw(variable)] = {classify(variable), owns};
 }
 
 SetId SetMap::classify(VariableId variable) {
@@ -32,9 +32,15 @@ SetId SetMap::classify(VariableId variable) {
   if (info.object != kNone<ObjectId> && !(info.flags & VariableInfo::kAtomic && part.empty())) {
     ObjectId object = root(info.object);
     members_[raw(object)].push_back(variable);
+    if (part.empty()) {
+      if (raw(object) >= set_by_root_.size()) set_by_root_.resize(raw(object) + 1 + raw(object) / 2, kNone<SetId>);
+      if (set_by_root_[raw(object)] != kNone<SetId>) return set_by_root_[raw(object)];
+    }
     std::string name = shown(tables_.object(object));
     if (!part.empty()) name = part.find('.') == std::string::npos ? name + "." + part : part;
-    return intern(fmt::format("object:{}:{}", raw(object), part), {.name = name, .owner = owner_of(object)});
+    SetId set = intern(fmt::format("object:{}:{}", raw(object), part), {.name = name, .owner = owner_of(object)});
+    if (part.empty()) set_by_root_[raw(object)] = set;
+    return set;
   }
   if (!part.empty()) return intern("declared:" + part, {.name = part, .owner = home(info.home)});
   if (info.flags & VariableInfo::kAtomic) {
@@ -58,21 +64,41 @@ OwnerId SetMap::intern_owner(std::string key) {
 
 OwnerId SetMap::owner_of(ObjectId object) {
   if (object == kNone<ObjectId>) return kNone<OwnerId>;
-  return intern_owner(fmt::format("object:{}", raw(root(object))));
+  uint32_t outermost = raw(root(object));
+  if (outermost >= owner_by_root_.size()) owner_by_root_.resize(outermost + 1 + outermost / 2, kNone<OwnerId>);
+  OwnerId& owner = owner_by_root_[outermost];
+  if (owner == kNone<OwnerId>) owner = intern_owner(fmt::format("object:{}", outermost));
+  return owner;
 }
 
 OwnerId SetMap::home(std::string_view name) {
   return name.empty() ? kNone<OwnerId> : intern_owner("home:" + std::string(name));
 }
 
-ObjectId SetMap::root(ObjectId object) const {
-  // Ownership is a forest by construction (own refuses circles), so this ends.
-  for (;;) {
+ObjectId SetMap::above(ObjectId object) const {
+  if (raw(object) < shortcuts_.size() && shortcuts_[raw(object)] != kNone<ObjectId>) return shortcuts_[raw(object)];
+  if (!owned_by_.empty()) {
     auto owned = owned_by_.find(raw(object));
-    ObjectId up = owned != owned_by_.end() ? owned->second : tables_.object(object).outer;
-    if (up == kNone<ObjectId> || up == object) return object;
-    object = up;
+    if (owned != owned_by_.end()) return owned->second;
   }
+  return tables_.object(object).outer;
+}
+
+// A list whose nodes own the next one is as long as it likes: the way up is walked once. What is above an object stays
+// there, whatever comes to be above that.
+ObjectId SetMap::root(ObjectId object) {
+  // Ownership is a forest by construction (own refuses circles), so this ends.
+  ObjectId top = object;
+  size_t steps = 0;
+  for (ObjectId up = above(top); up != kNone<ObjectId> && up != top; up = above(top), ++steps) top = up;
+  if (steps < 2) return top;
+  if (shortcuts_.size() < tables_.objects().size()) shortcuts_.resize(tables_.objects().size(), kNone<ObjectId>);
+  while (object != top) {
+    ObjectId next = above(object);
+    shortcuts_[raw(object)] = top;
+    object = next;
+  }
+  return top;
 }
 
 void SetMap::own(ObjectId whole, ObjectId part) {
@@ -84,18 +110,23 @@ void SetMap::own(ObjectId whole, ObjectId part) {
 
 void SetMap::refresh() {
   const std::vector<ObjectId>& changed = tables_.changes().outer_set;
-  for (; changes_read_ < changed.size(); ++changes_read_) ask_again(changed[changes_read_]);
+  for (; changes_read_ < changed.size(); ++changes_read_) {
+    uint32_t object = raw(changed[changes_read_]);
+    // What had something above it and now has something else: the ways up through it are wrong.
+    if (object < shortcuts_.size() && shortcuts_[object] != kNone<ObjectId>) shortcuts_.clear();
+    ask_again(changed[changes_read_]);
+  }
   const std::vector<VariableId>& moved = tables_.changes().moved;
   for (; moves_read_ < moved.size(); ++moves_read_) {
     uint32_t variable = raw(moved[moves_read_]);
-    if (variable < by_variable_.size()) by_variable_[variable] = kNone<SetId>;
+    if (variable < by_variable_.size()) by_variable_[variable] = {};
   }
 }
 
 void SetMap::ask_again(ObjectId object) {
   auto it = members_.find(raw(object));
   if (it == members_.end()) return;
-  for (VariableId variable : it->second) by_variable_[raw(variable)] = kNone<SetId>;
+  for (VariableId variable : it->second) by_variable_[raw(variable)] = {};
   members_.erase(it);
 }
 

@@ -52,10 +52,19 @@ class SetMap {
   // `tables` must outlive the map; it may grow.
   SetMap(SetOptions options, const Trace& tables) : options_(std::move(options)), tables_(tables) {}
 
-  SetId set_of(VariableId variable) {
-    if (raw(variable) < by_variable_.size() && by_variable_[raw(variable)] != kNone<SetId>)
+  // What an access has to know of its variable, in one place.
+  struct Member {
+    SetId set = kNone<SetId>;
+    bool owns = false;  // a pointer that owns what it points to
+  };
+  Member member(VariableId variable) {
+    if (raw(variable) < by_variable_.size() && by_variable_[raw(variable)].set != kNone<SetId>)
       return by_variable_[raw(variable)];
     return find(variable);
+  }
+  SetId set_of(VariableId variable) { return member(variable).set; }
+  void prefetch(uint32_t variable) const {
+    if (variable < by_variable_.size()) __builtin_prefetch(&by_variable_[variable]);
   }
   const SetInfo& info(SetId set) const { return sets_[raw(set)]; }
   size_t size() const { return sets_.size(); }
@@ -73,21 +82,25 @@ class SetMap {
   void refresh();
 
  private:
-  SetId find(VariableId variable);
+  Member find(VariableId variable);
   SetId classify(VariableId variable);
   SetId intern(std::string key, SetInfo info);
   OwnerId intern_owner(std::string key);
-  ObjectId root(ObjectId object) const;
+  ObjectId above(ObjectId object) const;
+  ObjectId root(ObjectId object);
   void ask_again(ObjectId object);
   const SetDeclaration* declaration_of(const VariableInfo& info) const;
   const std::string& hand_declared(VariableId variable);
 
   SetOptions options_;
   const Trace& tables_;
-  std::vector<SetId> by_variable_;
+  std::vector<Member> by_variable_;
   std::vector<SetInfo> sets_;
   std::unordered_map<std::string, SetId> by_key_;
   std::unordered_map<std::string, OwnerId> owners_;
+  std::vector<ObjectId> shortcuts_;                             // object → one that holds it, however far up
+  std::vector<SetId> set_by_root_;                              // outermost object → the set of its unnamed part
+  std::vector<OwnerId> owner_by_root_;                          // of outermost objects, where it was asked for
   std::unordered_map<uint32_t, ObjectId> owned_by_;             // object → who owns it
   std::unordered_map<uint32_t, std::string> declared_by_hand_;  // variable → set of a text trace
   std::unordered_map<uint32_t, std::vector<VariableId>> members_;   // outermost object → its variables

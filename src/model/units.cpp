@@ -177,41 +177,57 @@ void UnitTracker::feed(const Event& event, EventIndex position) {
 }
 
 void UnitTracker::begin(const Event& event, EventIndex position) {
-  Frame frame;
-  frame.role = roles_.of(event.unit());
-  if (frame.role.round) next_round(thread(event.thread), position);
-  frame.whole.open.unit = {.name = event.unit(),
-                           .thread = event.thread,
-                           .object = event.self(),
-                           .site = event.site,
-                           .context = event.context,
-                           .begin = position};
-  ObjectId self = event.self();
-  if (self != kNone<ObjectId>) {
-    frame.owner = sets_.owner_of(self);
-    // Only a text trace names an object without an address: there `self=` says what the unit is declared on.
-    if (frame.role.scope == Scope::Everything && tables_.object(self).address == 0)
-      frame.role.scope = Scope::Owners;
-  }
+  const UnitRole& role = roles_.of(event.unit());
+  if (role.round) next_round(thread(event.thread), position);
   // What a person said about a function holds whatever the heuristics have made of its callers.
-  if (frame.role.barred || frame.role.scope == Scope::Everything) end_additional(thread(event.thread), position);
-  push(event.thread, std::move(frame));
+  ObjectId self = event.self();
+  // Only a text trace names an object without an address: there `self=` says what the unit is declared on.
+  bool only_self = self != kNone<ObjectId> && role.scope == Scope::Everything && tables_.object(self).address == 0;
+  if (role.barred || (role.scope == Scope::Everything && !only_self))
+    end_additional(thread(event.thread), position);
+  Frame& frame = push(event.thread, {.name = event.unit(),
+                                     .thread = event.thread,
+                                     .object = self,
+                                     .site = event.site,
+                                     .context = event.context,
+                                     .begin = position});
+  frame.role = role;
+  if (self != kNone<ObjectId>) frame.owner = sets_.owner_of(self);
+  if (only_self) frame.role.scope = Scope::Owners;
 }
 
 void UnitTracker::begin_section(const Event& event, SyncId lock, EventIndex position) {
-  Frame frame;
+  Frame& frame = push(event.thread, {.lock = lock,
+                                     .thread = event.thread,
+                                     .site = event.site,
+                                     .context = event.context,
+                                     .begin = position});
   frame.role.scope = Scope::Everything;
-  frame.whole.open.unit = {
-      .lock = lock, .thread = event.thread, .site = event.site, .context = event.context, .begin = position};
-  push(event.thread, std::move(frame));
 }
 
-void UnitTracker::push(ThreadId id, Frame frame) {
+UnitTracker::Frame& UnitTracker::Frames::push() {
+  if (size_ == frames_.size()) frames_.emplace_back();
+  Frame& frame = frames_[size_++];
+  // Both parts were finished when the frame went.
+  frame.left.clear();
+  frame.in_rounds = false;
+  frame.role = {};
+  frame.owner = kNone<OwnerId>;
+  return frame;
+}
+
+void UnitTracker::Frames::erase(size_t frame) {
+  for (; frame + 1 < size_; ++frame) std::swap(frames_[frame], frames_[frame + 1]);
+  --size_;
+}
+
+UnitTracker::Frame& UnitTracker::push(ThreadId id, const Unit& unit) {
   Thread& state = thread(id);
-  frame.round.open.unit = frame.whole.open.unit;
-  state.frames.push_back(std::move(frame));
-  state.last_set = kNone<SetId>;
+  Frame& frame = state.frames.push();
+  frame.whole.open.unit = frame.round.open.unit = unit;
+  ++state.version;
   depth_ = std::max(depth_, state.frames.size());
+  return frame;
 }
 
 void UnitTracker::end_section(ThreadId id, SyncId lock, EventIndex position) {
@@ -224,8 +240,8 @@ void UnitTracker::end_section(ThreadId id, SyncId lock, EventIndex position) {
 void UnitTracker::pop(Thread& state, size_t frame, EventIndex position) {
   finish(state.frames[frame].whole, position);
   finish(state.frames[frame].round, position);
-  state.frames.erase(state.frames.begin() + static_cast<ptrdiff_t>(frame));
-  state.last_set = kNone<SetId>;
+  state.frames.erase(frame);
+  ++state.version;
 }
 
 void UnitTracker::split(Thread& state, EventIndex position, bool only_heuristic) {
@@ -235,16 +251,18 @@ void UnitTracker::split(Thread& state, EventIndex position, bool only_heuristic)
     finish(frame.round, position);
     frame.left.clear();
   }
-  state.last_set = kNone<SetId>;
+  ++state.version;
 }
 
 void UnitTracker::next_round(Thread& state, EventIndex position) {
-  auto frame = std::find_if(state.frames.rbegin(), state.frames.rend(),
-                            [](const Frame& open) { return open.whole.open.unit.lock == kNone<SyncId>; });
-  if (frame == state.frames.rend()) return;
-  frame->in_rounds = true;
-  finish(frame->round, position);
-  while (!frame->whole.by_accessors.empty()) leave(*frame, frame->whole.by_accessors.back());
+  size_t above = state.frames.size();
+  while (above > 0 && state.frames[above - 1].whole.open.unit.lock != kNone<SyncId>) --above;
+  if (above == 0) return;
+  Frame& frame = state.frames[above - 1];
+  frame.in_rounds = true;
+  finish(frame.round, position);
+  while (!frame.whole.by_accessors.empty()) leave(frame, frame.whole.by_accessors.back());
+  ++state.version;
 }
 
 void UnitTracker::end_additional(Thread& state, EventIndex position) {
@@ -252,6 +270,7 @@ void UnitTracker::end_additional(Thread& state, EventIndex position) {
     while (!frame.whole.additional.empty()) leave(frame, frame.whole.additional.back());
     finish(frame.round, position);
   }
+  ++state.version;
 }
 
 void UnitTracker::finish(Part& part, EventIndex position) {
@@ -263,6 +282,7 @@ void UnitTracker::finish(Part& part, EventIndex position) {
     part.open.unit.end = kNone<EventIndex>;
     part.open.id = kNone<UnitId>;
     part.open.additional = false;
+    part.open.handle = UINT32_MAX;
   }
   part.open.unit.begin = position;
 }
@@ -300,12 +320,12 @@ UnitTracker::Answer UnitTracker::find_frame(const Thread& state, SetId set, bool
 }
 
 // Notes that the frame of the answer is an additional unit for the set, or that another one is no more.
-void UnitTracker::claim(Thread& state, SetId set, EventIndex position) {
-  const Answer& answer = state.last;
+void UnitTracker::claim(Thread& state, const Answer& answer, SetId set, EventIndex position) {
   if (answer.claimed != kNoFrame) {
     Frame& frame = state.frames[answer.claimed];
     if (frame.round.has(set)) finish(frame.round, position);
     if (frame.whole.has(set)) leave(frame, set);
+    ++state.version;
   }
   if (answer.frame == kNoFrame || !answer.additional) return;
   Frame& frame = state.frames[answer.frame];
@@ -324,23 +344,22 @@ void UnitTracker::leave(Frame& frame, SetId set) {
   frame.left.push_back(set);
 }
 
-const OpenUnit* UnitTracker::unit_of(const Event& access, EventIndex position) {
+UnitTracker::Cover& UnitTracker::cover_slowly(const Event& access, SetId set, EventIndex position) {
   Thread& state = thread(access.thread);
-  ended_.clear();
-  if (state.frames.empty()) return nullptr;
-  SetId set = sets_.set_of(access.variable());
-  if (state.last_set != set || state.last_atomic != access.atomic()) {
-    state.last_set = set;
-    state.last_atomic = access.atomic();
-    state.last = find_frame(state, set, access.atomic());
-    claim(state, set, position);
+  Known& known = state.known[raw(set) % kKnown];
+  Answer answer;
+  if (!state.frames.empty()) {
+    answer = find_frame(state, set, access.atomic());
+    claim(state, answer, set, position);
   }
-  if (state.last.frame == kNoFrame) return nullptr;
-  Frame& frame = state.frames[state.last.frame];
-  OpenUnit& open = (state.last.round ? frame.round : frame.whole).open;
+  known = {.set = set, .atomic = access.atomic(), .version = state.version, .cover = {}};
+  if (answer.frame == kNoFrame) return known.cover;
+  Frame& frame = state.frames[answer.frame];
+  OpenUnit& open = (answer.round ? frame.round : frame.whole).open;
   if (open.id == kNone<UnitId>) open.id = UnitId{next_++};
-  open.additional = state.last.additional;
-  return &open;
+  open.additional = answer.additional;
+  known.cover.unit = &open;
+  return known.cover;
 }
 
 std::vector<OpenUnit> UnitTracker::open() const {

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -68,6 +69,7 @@ struct OpenUnit {
   Unit unit;
   UnitId id = kNone<UnitId>;
   bool additional = false;
+  uint32_t handle = UINT32_MAX;  // for who follows the units; UINT32_MAX at first
 };
 
 // What a name in Begin is, by the options.
@@ -121,9 +123,27 @@ class UnitTracker {
   void feed(const Event& event, EventIndex position);
   std::span<const OpenUnit> ended() const { return ended_; }
 
-  // The unit of an access, or null when none covers it: then the access is a unit of its own. Valid until the
-  // next feed. Another unit of its thread may end before it: see ended().
-  const OpenUnit* unit_of(const Event& access, EventIndex position);
+  // Who takes the accesses of a thread to a set. The same one, `note` included, is given until one of the thread's units
+  // begins, ends or changes.
+  struct Cover {
+    OpenUnit* unit = nullptr;  // null: none covers it, the access is a unit of its own
+    uint64_t note = 0;         // for who asks; 0 at first
+  };
+  // Valid until the next call. Another unit of the thread may end before the access: see ended().
+  Cover& cover(const Event& access, SetId set, EventIndex position) {
+    ended_.clear();
+    if (raw(access.thread) < threads_.size()) [[likely]] {
+      Thread& state = threads_[raw(access.thread)];
+      Known& known = state.known[raw(set) % kKnown];
+      if (known.set == set && known.version == state.version && known.atomic == access.atomic()) [[likely]]
+        return known.cover;
+    }
+    return cover_slowly(access, set, position);
+  }
+  // The unit of an access, or null when none covers it.
+  const OpenUnit* unit_of(const Event& access, EventIndex position) {
+    return cover(access, sets_.set_of(access.variable()), position).unit;
+  }
 
   // Units open in all threads that had an access, for the end of the trace.
   std::vector<OpenUnit> open() const;
@@ -155,25 +175,50 @@ class UnitTracker {
     bool by_accessor = false;
     uint32_t claimed = UINT32_MAX;  // a frame that was an additional unit for the set until now
   };
+  // Frames that are gone keep their memory for the next ones.
+  class Frames {
+   public:
+    Frame& push();
+    void erase(size_t frame);
+    size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    Frame& operator[](size_t frame) { return frames_[frame]; }
+    const Frame& operator[](size_t frame) const { return frames_[frame]; }
+    Frame* begin() { return frames_.data(); }
+    Frame* end() { return frames_.data() + size_; }
+    const Frame* begin() const { return frames_.data(); }
+    const Frame* end() const { return frames_.data() + size_; }
+
+   private:
+    std::vector<Frame> frames_;
+    size_t size_ = 0;
+  };
+  static constexpr size_t kKnown = 8;
+  struct Known {
+    SetId set = kNone<SetId>;
+    bool atomic = false;
+    uint64_t version = 0;
+    Cover cover;
+  };
   struct Thread {
-    std::vector<Frame> frames;
-    SetId last_set = kNone<SetId>;  // `last` answers for it, until frames change
-    Answer last;
-    bool last_atomic = false;
+    Frames frames;
+    uint64_t version = 1;  // changes with the frames
+    std::array<Known, kKnown> known;  // answers, by set
   };
 
   Thread& thread(ThreadId id);
   void begin(const Event& event, EventIndex position);
   void begin_section(const Event& event, SyncId lock, EventIndex position);
   void end_section(ThreadId thread, SyncId lock, EventIndex position);
-  void push(ThreadId thread, Frame frame);
+  Cover& cover_slowly(const Event& access, SetId set, EventIndex position);
+  Frame& push(ThreadId thread, const Unit& unit);
   void pop(Thread& thread, size_t frame, EventIndex position);
   void split(Thread& thread, EventIndex position, bool only_heuristic);
   void next_round(Thread& thread, EventIndex position);
   void end_additional(Thread& thread, EventIndex position);
   void finish(Part& part, EventIndex position);
   Answer find_frame(const Thread& thread, SetId set, bool atomic) const;
-  void claim(Thread& thread, SetId set, EventIndex position);
+  void claim(Thread& thread, const Answer& answer, SetId set, EventIndex position);
   static void leave(Frame& frame, SetId set);
 
   UnitOptions options_;

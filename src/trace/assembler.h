@@ -97,6 +97,7 @@ class Assembler {
     return destroys && caution == Caution::All;
   }
   const Atom* atom(uint64_t address, uint32_t bytes) { return atoms_.find(address, bytes); }
+  const AtomMap& atoms() const { return atoms_; }
 
   const Directory& directory() const { return directory_; }
   const std::vector<uint64_t>& unexplained() const {

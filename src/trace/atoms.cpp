@@ -7,14 +7,19 @@ namespace cleave {
 AtomMap::Page* AtomMap::page_slowly(uint64_t number) {
   auto it = pages_.find(number);
   if (it == pages_.end()) return nullptr;
-  cache_[number & (kLines - 1)] = {number, it->second.get()};
-  return it->second.get();
+  cache_[number & (kLines - 1)] = {number, it->second};
+  return it->second;
 }
 
 AtomMap::Page& AtomMap::make_page(uint64_t address) {
-  std::unique_ptr<Page>& page = pages_[address >> 12];
-  if (page == nullptr) page = std::make_unique<Page>();
-  return *page;
+  constexpr size_t kFirstLot = 16, kLargestLot = 4096;
+  Page*& page = pages_[address >> 12];
+  if (page != nullptr) return *page;
+  if (left_ == 0) {
+    left_ = lots_.empty() ? kFirstLot : std::min(2 * lots_.back().size(), kLargestLot);
+    lots_.emplace_back(left_);
+  }
+  return *(page = &lots_.back()[lots_.back().size() - left_--]);
 }
 
 void AtomMap::collect(uint64_t address, std::vector<uint32_t>& out) {

@@ -9,9 +9,9 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
+#include "base/huge_pages.h"
 #include "base/ids.h"
 
 namespace cleave {
@@ -36,6 +36,8 @@ class AtomMap {
   // Index equals VariableId. Retired atoms stay, unreachable.
   Atom& operator[](uint32_t id) { return atoms_[id]; }
   size_t size() const { return atoms_.size(); }
+  // They do not stay in the cache by themselves.
+  bool large() const { return atoms_.size() > kLarge; }
 
   // The atom with exactly these bounds, or null: then the caller goes the slow way.
   Atom* find(uint64_t address, uint32_t bytes) {
@@ -46,6 +48,17 @@ class AtomMap {
       if (atom.address == address && atom.size == bytes) return &atom;
     }
     return nullptr;
+  }
+  // What find() will touch first, and what it will touch then, is fetched into the cache.
+  void prefetch_word(uint64_t address) const {
+    const CacheLine& line = cache_[address >> 12 & (kLines - 1)];
+    if (line.number == address >> 12) __builtin_prefetch(&line.page->first[address >> 3 & 511]);
+  }
+  void prefetch_atom(uint64_t address) const {
+    const CacheLine& line = cache_[address >> 12 & (kLines - 1)];
+    if (line.number != address >> 12) return;
+    uint32_t next = line.page->first[address >> 3 & 511];
+    if (next != 0) __builtin_prefetch(&atoms_[next - 1], 1);
   }
   uint32_t id_of(const Atom* atom) const { return static_cast<uint32_t>(atom - atoms_.data()); }
 
@@ -76,9 +89,13 @@ class AtomMap {
     Page* page = nullptr;
   };
   static constexpr size_t kLines = 1024;
+  static constexpr size_t kLarge = 8192;
   std::vector<CacheLine> cache_ = std::vector<CacheLine>(kLines);
-  boost::unordered_flat_map<uint64_t, std::unique_ptr<Page>> pages_;
-  std::vector<Atom> atoms_;
+  boost::unordered_flat_map<uint64_t, Page*> pages_;
+  // Where the pages stand: many at a time, each lot twice as large as the one before.
+  std::vector<std::vector<Page, HugePageAllocator<Page>>> lots_;
+  size_t left_ = 0;  // pages of the last lot that are not used yet
+  std::vector<Atom, HugePageAllocator<Atom>> atoms_;
 };
 
 }  // namespace cleave

@@ -436,7 +436,7 @@ ObjectId Directory::allocate(uint64_t address, uint64_t bytes, TableSite caller,
   uint64_t count = ++counts_[name];
   ObjectId id =
       builder_.add_object({.name = fmt::format("{}#{}", name, count), .address = address, .size = bytes});
-  blocks_[address] = {std::max<uint64_t>(bytes, 1), id, std::move(name), false, {}};
+  blocks_[address] = Block{.size = std::max<uint64_t>(bytes, 1), .object = id, .name = std::move(name)};
   return id;
 }
 
@@ -451,6 +451,9 @@ ObjectId Directory::release(uint64_t address, uint64_t* bytes) {
 }
 
 void Directory::forget(uint64_t address, uint64_t bytes) {
+  for (auto it = blocks_.lower_bound(address); it != blocks_.end() && it->first - address < bytes; ++it) {
+    if (it->second.owned) held_.erase({it->second.container, it->first});
+  }
   erase_range(blocks_, address, bytes);
   size_t instances = instances_.size();
   erase_range(instances_, address, bytes);

@@ -74,6 +74,7 @@ bool Merger::open_chunk(Lane& lane) {
     }
     lane.position = 0;
     lane.in_chunk = 0;
+    lane.far = lane.near = {};
     lane.slot = 0;
     lane.begun = false;
     lane.next_mark = 0;
@@ -197,9 +198,37 @@ bool Merger::step(Lane& lane, bool alone) {
     return process_record(lane, lane.chunk.words()[lane.position]);
   }
   lane.busy = true;
+  if (assembler_.atoms().large()) look_ahead(lane);
   process_segment(lane, static_cast<uint32_t>(plan->slots.size()), !alone, 0);
   lane.busy = false;
   return true;
+}
+
+template <typename Prefetch>
+void Merger::advance(const DecodedChunk& chunk, Lane::Cursor& cursor, uint32_t until, Prefetch prefetch) {
+  std::span<const uint64_t> words = chunk.words();
+  for (; cursor.record < until && cursor.position < words.size(); ++cursor.record) {
+    const uint64_t* payload = words.data() + cursor.position + 1;
+    const SegmentPlan* plan = chunk.segment(cursor.record);
+    if (plan == nullptr) {
+      cursor.position += 1 + static_cast<uint32_t>(payload_words(shape_of(address_of(payload[-1])), payload));
+      continue;
+    }
+    cursor.position += 1 + plan->words;
+    if (!plan->accesses) continue;
+    for (const SlotPlan& slot : plan->slots) {
+      if (slot.kind > SlotKind::Write) continue;
+      prefetch(slot.address_constant + (slot.address_source == Source::Word ? payload[slot.address_index] : 0));
+    }
+  }
+}
+
+// Where an access finds its atom are two places in memory, one after the other; the addresses are known long before.
+void Merger::look_ahead(Lane& lane) {
+  constexpr uint32_t kFar = 12, kNear = 6;  // records
+  const AtomMap& atoms = assembler_.atoms();
+  advance(lane.chunk, lane.far, lane.in_chunk + kFar, [&](uint64_t address) { atoms.prefetch_word(address); });
+  advance(lane.chunk, lane.near, lane.in_chunk + kNear, [&](uint64_t address) { atoms.prefetch_atom(address); });
 }
 
 // The lane's segment up to slot `to`. Where that calls for caution, others go first.

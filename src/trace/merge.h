@@ -70,6 +70,10 @@ class Merger {
     bool busy = false;     // being run, or waiting for another that is run before it
     bool broken = false;   // the rest of its records cannot be decoded
     bool listed = false;    // in begun_
+    // How far its accesses have been prefetched.
+    struct Cursor {
+      uint32_t position = 0, record = 0;  // in the chunk
+    } far, near;
     size_t order = 0;      // in lanes_
   };
   struct Later {
@@ -105,6 +109,9 @@ class Merger {
   uint32_t stop_position(const Lane& lane, uint64_t until) const;
   void update_clock(Lane& lane);
   void let_others_first(const Lane& lane, const SlotPlan& slot, const uint64_t* words, int depth);
+  void look_ahead(Lane& lane);
+  template <typename Prefetch>
+  static void advance(const DecodedChunk& chunk, Lane::Cursor& cursor, uint32_t until, Prefetch prefetch);
   bool worth_looking();
   void run_ahead(const Ahead& ahead, int depth);
   Ahead find_ahead(uint64_t address, uint32_t bytes, uint64_t value, SlotKind kind);

@@ -7,14 +7,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "trace/event_columns.h"
 #include "trace/outers.h"
-#include "trace/text_words.h"
 
 namespace cleave {
 namespace {
 
-constexpr size_t kChunkEvents = 65536;
-constexpr size_t kBatch = 4096;                   // events handed on at once: they stay in the cache
+constexpr size_t kBatch = 1024;                   // events handed on at once: they stay in the nearest cache
 constexpr uint64_t kLargest = uint64_t{1} << 32;  // bytes of an unpacked chunk: more is a damaged file
 
 class ByteWriter {
@@ -146,67 +145,6 @@ void visit(Archive& a, Tables& t) {
   a.list(t.remarks, [&](std::string& remark) { a.text(remark); });
 }
 
-struct EventExtra {
-  uint64_t old_value = 0;
-  bool has_symbolic = false;
-  SymbolicInfo symbolic;  // if it has one
-};
-
-// Bits that say which rare parts of an event follow.
-enum : uint8_t {
-  kWidth = 1,
-  kBranches = 2,
-  kSite = 4,
-  kContext = 8,
-  kObject2 = 16,
-  kValue = 32,
-  kSymbolic = 64
-};
-
-void write_event(ByteWriter& out, const Event& event, uint64_t old_value, const SymbolicInfo* symbolic) {
-  uint8_t parts = 0;
-  if (event.width_and_order != 0) parts |= kWidth;
-  if (event.branches != 0) parts |= kBranches;
-  if (event.site != kNone<SiteId>) parts |= kSite;
-  if (event.context != kNone<ContextId>) parts |= kContext;
-  if (event.object2 != UINT32_MAX) parts |= kObject2;
-  if (event.value != 0) parts |= kValue;
-  if (symbolic != nullptr) parts |= kSymbolic;
-  out.number(static_cast<uint64_t>(event.kind));
-  out.number(parts);
-  out.number(raw(event.thread));
-  out.number(uint64_t{event.object + 1});
-  if (parts & kWidth) out.number(event.width_and_order);
-  if (parts & kBranches) out.number(event.branches);
-  if (parts & kSite) out.number(raw(event.site));
-  if (parts & kContext) out.number(raw(event.context));
-  if (parts & kObject2) out.number(event.object2);
-  if (parts & kValue) out.number(event.value);
-  if (event.kind == EventKind::Update) out.number(old_value);
-  if (symbolic == nullptr) return;
-  SymbolicInfo copy = *symbolic;
-  out.text(copy.bound);
-  out.text(copy.expression);
-}
-
-void read_event(ByteReader& in, Event& event, EventExtra& extra) {
-  event = Event{.kind = static_cast<EventKind>(in.number()), .thread = ThreadId{0}};
-  uint64_t parts = in.number();
-  event.thread = ThreadId{static_cast<uint32_t>(in.number())};
-  event.object = static_cast<uint32_t>(in.number()) - 1;
-  if (parts & kWidth) event.width_and_order = static_cast<uint8_t>(in.number());
-  if (parts & kBranches) event.branches = static_cast<uint16_t>(in.number());
-  if (parts & kSite) event.site = SiteId{static_cast<uint32_t>(in.number())};
-  if (parts & kContext) event.context = ContextId{static_cast<uint32_t>(in.number())};
-  if (parts & kObject2) event.object2 = static_cast<uint32_t>(in.number());
-  if (parts & kValue) event.value = in.number();
-  if (event.kind == EventKind::Update) extra.old_value = in.number();
-  extra.has_symbolic = parts & kSymbolic;
-  if (!extra.has_symbolic) return;
-  in.text(extra.symbolic.bound);
-  in.text(extra.symbolic.expression);
-}
-
 void write_chunk(cleave_chunk_kind kind, std::string_view body,
                  const std::function<void(std::string_view)>& sink) {
   cleave_chunk_header header{.magic = CLEAVE_CHUNK_MAGIC, .kind = static_cast<uint16_t>(kind)};
@@ -233,6 +171,12 @@ bool unpack(std::span<const uint8_t> packed, std::string& plain) {
   plain.resize(size);
   size_t got = ZSTD_decompress(plain.data(), plain.size(), packed.data(), packed.size());
   return !ZSTD_isError(got) && got == size;
+}
+
+// How events were stored before they stood field by field.
+bool is_frame(std::span<const uint8_t> body) {
+  unsigned long long size = ZSTD_getFrameContentSize(body.data(), body.size());
+  return size != ZSTD_CONTENTSIZE_ERROR;
 }
 
 bool fits(uint32_t id, size_t size) { return id == UINT32_MAX || id < size; }
@@ -265,37 +209,6 @@ bool tables_hold(const Tables& t) {
   return true;
 }
 
-bool object_fits(const Trace& t, ObjectMeaning meaning, uint32_t object) {
-  switch (meaning) {
-    case ObjectMeaning::Variable:
-      return fits(object, t.variables().size());
-    case ObjectMeaning::Sync:
-      return fits(object, t.syncs().size());
-    case ObjectMeaning::Thread:
-      return fits(object, t.threads().size());
-    case ObjectMeaning::UnitName:
-      return fits(object, t.unit_names().size());
-    case ObjectMeaning::Object:
-      return fits(object, t.objects().size());
-    case ObjectMeaning::Input:
-      return fits(object, t.input_names().size());
-    case ObjectMeaning::None:
-      break;
-  }
-  return true;
-}
-
-bool event_holds(const Trace& t, const Event& event) {
-  if (event.kind < EventKind::Read || event.kind > EventKind::OnceSeen) return false;
-  if (raw(event.thread) >= t.threads().size() || event.order() > MemoryOrder::SeqCst) return false;
-  if (!fits(raw(event.site), t.sites().size()) || !fits(raw(event.context), t.contexts().size()))
-    return false;
-  if (!object_fits(t, object_meaning(event.kind), event.object)) return false;
-  if (event.kind == EventKind::Begin) return fits(event.object2, t.objects().size());
-  bool waits = event.kind == EventKind::Wait || event.kind == EventKind::Wake;
-  return !waits || fits(event.object2, t.syncs().size());
-}
-
 void put_tables(TraceBuilder& builder, Tables& tables) {
   for (ThreadInfo& info : tables.threads) builder.add_thread(std::move(info));
   for (VariableInfo& info : tables.variables) builder.add_variable(std::move(info));
@@ -319,6 +232,10 @@ class PlainReader {
 
   Status open(TraceBuilder& builder) {
     for (const OtherChunk& chunk : file_.others()) {
+      if (chunk.kind == CLEAVE_CHUNK_EVENTS && is_frame(file_.body(chunk)))
+        return bad(chunk, "the trace was imported by an earlier Cleave; import it again");
+    }
+    for (const OtherChunk& chunk : file_.others()) {
       if (chunk.kind != CLEAVE_CHUNK_TABLES) continue;
       Tables tables;
       std::string plain;
@@ -339,31 +256,22 @@ class PlainReader {
     return Error{file_.path(), "has events without names; import it again"};
   }
 
-  // The next events, at most kBatch of one chunk; done is set when there is none.
-  template <typename Take>
-  Status next(const Trace& tables, bool& done, Take take) {
+  // The next events, at most kBatch, in `events`; none at the end. `updates`: which of them read what.
+  Status next(const Trace& tables, std::vector<Event>& events, std::vector<std::pair<size_t, uint64_t>>& updates) {
     const std::vector<OtherChunk>& chunks = file_.others();
-    done = false;
-    if (left_ == 0) {
+    events.clear();
+    updates.clear();
+    while (columns_.left() == 0) {
       while (at_ < chunks.size() && chunks[at_].kind != CLEAVE_CHUNK_EVENTS) ++at_;
-      done = at_ >= chunks.size();
-      if (done) return Done{};
-      if (!unpack(file_.body(chunks[at_]), plain_)) return bad(chunks[at_], "damaged events");
-      in_ = ByteReader(plain_);
-      left_ = in_.number();
-      ++at_;
-      if (left_ > kChunkEvents) return bad(chunks[at_ - 1], "damaged events");
+      if (at_ >= chunks.size()) return Done{};
+      if (!columns_.open(file_.body(chunks[at_++]))) return bad(chunks[at_ - 1], "damaged events");
     }
-    Event event{.kind = EventKind::Read, .thread = ThreadId{0}};
-    for (uint64_t i = std::min<uint64_t>(left_, kBatch); i > 0; --i) {
-      read_event(in_, event, extra_);
-      if (in_.failed() || !event_holds(tables, event)) return bad(chunks[at_ - 1], "damaged events");
-      take(event, extra_);
-      --left_;
-    }
-    if (left_ == 0 && !in_.good()) return bad(chunks[at_ - 1], "damaged events");
-    return Done{};
+    events.resize(std::min(columns_.left(), kBatch));
+    if (columns_.read(tables, events.size(), events.data(), updates)) return Done{};
+    events.clear();
+    return bad(chunks[at_ - 1], "damaged events");
   }
+  std::span<const std::pair<size_t, SymbolicInfo>> symbolic() const { return columns_.symbolic(); }
 
  private:
   Error bad(const OtherChunk& chunk, const char* what) const {
@@ -371,10 +279,7 @@ class PlainReader {
   }
   const TraceFile& file_;
   size_t at_ = 0;  // chunks begun
-  std::string plain_;
-  ByteReader in_{std::string_view()};
-  uint64_t left_ = 0;  // events of the chunk that were not read yet
-  EventExtra extra_;
+  ColumnReader columns_;
 };
 
 class PlainSource final : public BinarySource {
@@ -383,16 +288,7 @@ class PlainSource final : public BinarySource {
   Status open() { return reader_.open(builder_); }
 
   Result<std::span<const Event>> next() override {
-    events_.clear();
-    old_values_.clear();
-    bool done = false;
-    while (events_.empty() && !done) {
-      Status status = reader_.next(builder_.tables(), done, [&](const Event& event, const EventExtra& extra) {
-        if (event.kind == EventKind::Update) old_values_.emplace_back(events_.size(), extra.old_value);
-        events_.push_back(event);
-      });
-      if (!status) return status.error();
-    }
+    if (Status status = reader_.next(builder_.tables(), events_, old_values_); !status) return status.error();
     return std::span<const Event>(events_);
   }
   uint64_t old_value(size_t position) const override {
@@ -436,17 +332,8 @@ void write_binary_trace(const Trace& trace, const std::function<void(std::string
   ByteWriter names;
   visit(names, tables);
   write_chunk(CLEAVE_CHUNK_TABLES, pack(names.bytes()), sink);
-  for (size_t begin = 0; begin < trace.size(); begin += kChunkEvents) {
-    size_t end = std::min(begin + kChunkEvents, trace.size());
-    ByteWriter out;
-    out.number(end - begin);
-    for (size_t i = begin; i < end; ++i) {
-      auto index = id_of<EventIndex>(i);
-      const Event& event = trace.event(index);
-      write_event(out, event, event.kind == EventKind::Update ? trace.old_value(index) : 0,
-                  trace.symbolic(index));
-    }
-    write_chunk(CLEAVE_CHUNK_EVENTS, pack(out.bytes()), sink);
+  for (size_t begin = 0; begin < trace.size(); begin += kColumnEvents) {
+    write_chunk(CLEAVE_CHUNK_EVENTS, write_columns(trace, begin, std::min(begin + kColumnEvents, trace.size())), sink);
   }
   write_chunk(CLEAVE_CHUNK_END, "{\"ended\": \"import\"}", sink);
 }
@@ -466,14 +353,22 @@ Result<Trace> load_plain_events(const TraceFile& file) {
   TraceBuilder builder;
   PlainReader reader(file);
   if (Status status = reader.open(builder); !status) return status.error();
-  for (bool done = false; !done;) {
-    Status status = reader.next(builder.tables(), done, [&](const Event& event, EventExtra& extra) {
-      EventIndex index =
-          event.kind == EventKind::Update ? builder.add_update(event, extra.old_value) : builder.add(event);
-      if (extra.has_symbolic) builder.annotate(index, extra.symbolic);
-    });
-    if (!status) return status.error();
-  }
+  std::vector<Event> events;
+  std::vector<std::pair<size_t, uint64_t>> updates;
+  do {
+    if (Status status = reader.next(builder.tables(), events, updates); !status) return status.error();
+    auto update = updates.begin();
+    size_t first = builder.size();
+    for (const Event& event : events) {
+      if (event.kind == EventKind::Update)
+        builder.add_update(event, (update++)->second);
+      else
+        builder.add(event);
+    }
+    for (const auto& [position, data] : reader.symbolic()) {
+      if (!events.empty()) builder.annotate(id_of<EventIndex>(first + position), data);
+    }
+  } while (!events.empty());
   for (const std::string& remark : file.remarks()) builder.remark(remark);
   return std::move(builder).build();
 }

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/huge_pages.h"
 #include "base/mapped_file.h"
 
 namespace cleave {
@@ -51,7 +52,7 @@ class NumberedNames {
 
  private:
   char letter_ = 0;
-  std::vector<uint32_t> ids_;
+  std::vector<uint32_t, HugePageAllocator<uint32_t>> ids_;
 };
 
 // Parses line by line. The text must outlive the parser.
@@ -91,8 +92,8 @@ class RapidParser {
  private:
   enum class Outcome { Event, Skip, Bad };
 
-  // T1|r(V2)|17 where all three were met before: nearly all lines of a long trace. False: read it the long
-  // way.
+  // T1|r(V2)|17 where thread and location were met before and the variable is of the usual shape: nearly all lines of a
+  // long trace. False: read it the long way.
   bool known_access(Event& event) {
     constexpr ptrdiff_t kLongest = 40;
     const char* p = next_;
@@ -102,8 +103,10 @@ class RapidParser {
       return false;
     EventKind kind = p[1] == 'r' ? EventKind::Read : EventKind::Write;
     p += 3;
+    const char* name = p;
     uint32_t variable = numbered_variables_.read(p);
-    if (variable == NumberedNames::kUnknown || p[0] != ')' || p[1] != '|') return false;
+    if (p == name || p[0] != ')' || p[1] != '|') return false;
+    std::string_view fresh(name, static_cast<size_t>(p - name));
     p += 2;
     const char* digits = p;
     uint32_t location = 0;
@@ -111,6 +114,11 @@ class RapidParser {
       location = location * 10 + static_cast<uint32_t>(*p - '0');
     if (p == digits || *p != '\n' || location >= numbered_sites_.size()) return false;
     if (numbered_sites_[location] == kNone<SiteId>) return false;
+    if (variable == NumberedNames::kUnknown) {
+      uint32_t* place = numbered_variables_.place(fresh);
+      if (place == nullptr) return false;
+      variable = *place = raw(builder_.add_variable({.name = std::string(fresh)}));
+    }
     event = Event{.kind = kind, .thread = ThreadId{thread}, .site = numbered_sites_[location]};
     event.object = variable;
     next_ = p + 1;

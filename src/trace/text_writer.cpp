@@ -26,15 +26,19 @@ struct Words {
 template <typename Range, typename NameOf>
 Words make_words(const Range& table, NameOf name_of) {
   Words result;
-  boost::unordered_flat_map<std::string, uint32_t> times;
-  for (const auto& entry : table) ++times[name_of(entry)];
+  struct Uses {
+    uint32_t times = 0;
+    size_t next = 1;  // number that may be free; all below it are taken
+  };
+  boost::unordered_flat_map<std::string, Uses> uses;
+  for (const auto& entry : table) ++uses[name_of(entry)].times;
   boost::unordered_flat_set<std::string> taken;
   for (const auto& entry : table) {
     std::string name = name_of(entry);
-    if (times[name] > 1) {
+    Uses& use = uses.find(name)->second;
+    if (use.times > 1) {
       result.plain = false;
-      for (size_t i = 1; taken.contains(name) || times.contains(name); ++i)
-        name = fmt::format("{}~{}", name_of(entry), i);
+      while (taken.contains(name) || uses.contains(name)) name = fmt::format("{}~{}", name_of(entry), use.next++);
     }
     taken.insert(name);
     result.words.push_back(to_word(name));

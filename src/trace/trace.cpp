@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/huge_pages.h"
+
 namespace cleave {
 namespace {
 
@@ -78,6 +80,7 @@ ThreadId TraceBuilder::add_thread(ThreadInfo info) {
 }
 
 VariableId TraceBuilder::add_variable(VariableInfo info) {
+  grow_on_huge_pages(trace_.variables_);
   trace_.variables_.push_back(std::move(info));
   return id_of<VariableId>(trace_.variables_.size() - 1);
 }
@@ -114,6 +117,7 @@ ContextId TraceBuilder::add_context(ContextInfo info) {
 }
 
 EventIndex TraceBuilder::add(const Event& event) {
+  grow_on_huge_pages(trace_.events_);
   trace_.events_.push_back(event);
   return id_of<EventIndex>(trace_.events_.size() - 1);
 }

@@ -60,9 +60,11 @@ class Programs : public testing::Test {
     return cycles(json);
   }
   std::vector<std::string> check_live(const std::string& source, const std::string& flags) {
-    std::string program = build(source, flags);
+    return follow(build(source, flags), "");
+  }
+  std::vector<std::string> follow(const std::string& program, const std::string& options) {
     std::string json = directory_ / "live.json";
-    run(fmt::format("{}cleave check --quiet --json {} -- {} > /dev/null", kBin, json, program), 1);
+    run(fmt::format("{}cleave check --quiet {} --json {} -- {} > /dev/null", kBin, options, json, program), 1);
     return cycles(json);
   }
   // The exit status may be at most `worst`: cleave check gives 1 when it found something.
@@ -236,6 +238,17 @@ TEST_F(Programs, LiveFindsTheSame) {
   EXPECT_EQ(check_live("two_fields.cpp", ""), Lines{"Range: Range::set Range::valid"});
   EXPECT_EQ(check_live("owned.cpp", ""), Lines{"Ledger: Ledger::audit Ledger::deposit"});
   EXPECT_EQ(check_live("two_fields.cpp", "-DREPAIRED"), Lines{});
+}
+
+TEST_F(Programs, LiveUnderEverySchedule) {
+  std::string repaired = directory_ / "repaired";
+  std::filesystem::rename(build("two_fields.cpp", "-DREPAIRED"), repaired);
+  std::string program = build("two_fields.cpp", "");
+  for (const char* schedule : {"free", "serial", "random", "pct", "noise"}) {
+    std::string options = fmt::format("--schedule {} --seed 7", schedule);
+    EXPECT_EQ(follow(program, options), Lines{"Range: Range::set Range::valid"}) << schedule;
+    EXPECT_EQ(follow(repaired, options), Lines{}) << schedule;
+  }
 }
 
 }  // namespace

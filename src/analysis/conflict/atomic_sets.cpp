@@ -12,22 +12,32 @@ class AtomicSets final : public Engine {
       : Engine(sets, tables, options), tracker_(options.units, sets, tables) {}
 
   bool feed(std::span<const Event> events, uint64_t first) override {
+    constexpr size_t kAhead = 8;  // events; enough to hide a miss on the variable's lines
+    memory_.reserve(tables_.variables().size());
     for (size_t i = 0; i < events.size(); ++i) {
+      if (i + kAhead < events.size() && is_access(events[i + kAhead].kind)) {
+        memory_.prefetch(events[i + kAhead].object);
+        sets_.prefetch(events[i + kAhead].object);
+      }
       const Event& event = events[i];
       uint64_t position = first + i;
       if (!is_access(event.kind)) {
         tracker_.feed(event, EventIndex{position});
-        for (const OpenUnit& unit : tracker_.ended()) end(unit.id);
+        for (const OpenUnit& unit : tracker_.ended()) end(unit);
         continue;
       }
-      const OpenUnit* unit = tracker_.unit_of(event, EventIndex{position});
-      for (const OpenUnit& over : tracker_.ended()) end(over.id);
-      if (unit != nullptr) {
-        access(node_of(*unit, sets_.set_of(event.variable())), event, position);
+      SetMap::Member member = sets_.member(event.variable());
+      UnitTracker::Cover& cover = tracker_.cover(event, member.set, EventIndex{position});
+      if (cover.note == 0) [[unlikely]] {
+        for (const OpenUnit& over : tracker_.ended()) end(over);
+        if (cover.unit != nullptr) cover.note = pack(node_of(*cover.unit, member.set));
+      }
+      if (cover.note != 0) [[likely]] {
+        access(unpack(cover.note), event, position);
       } else {
         alone(event, position);
       }
-      if (tables_.variable(event.variable()).flags & VariableInfo::kOwned && writes(event.kind)) own(event);
+      if (member.owns && writes(event.kind)) own(event);
       if (stopped()) return false;
     }
     return true;
@@ -44,11 +54,22 @@ class AtomicSets final : public Engine {
   };
   using Nodes = std::vector<Touched>;
 
-  NodeRef node_of(const OpenUnit& unit, SetId set) {
-    if (last_.id == unit.id && last_.set == set) return last_.node;
-    Nodes& nodes = nodes_[unit.id];
-    last_ = {unit.id, set, find(nodes, unit, set)};
-    return last_.node;
+  // A node as the note of a cover; no node that is there is 0.
+  static uint64_t pack(NodeRef node) { return uint64_t{node.index} << 32 | node.generation; }
+  static NodeRef unpack(uint64_t note) {
+    return {static_cast<uint32_t>(note >> 32), static_cast<uint32_t>(note)};
+  }
+
+  NodeRef node_of(OpenUnit& unit, SetId set) {
+    if (unit.handle == UINT32_MAX) {
+      if (free_nodes_.empty()) {
+        free_nodes_.push_back(static_cast<uint32_t>(nodes_.size()));
+        nodes_.emplace_back();
+      }
+      unit.handle = free_nodes_.back();
+      free_nodes_.pop_back();
+    }
+    return find(nodes_[unit.handle], unit, set);
   }
   // An additional unit is a unit on the union of its sets: what it is not declared on shares the node of what it is
   // declared on, or of what it touched first. Sets that it is declared on stay apart.
@@ -63,14 +84,13 @@ class AtomicSets final : public Engine {
     nodes.push_back({set, node, !unit.additional, !shares});
     return node;
   }
-  void end(UnitId id) {
-    auto it = nodes_.find(id);
-    if (it == nodes_.end()) return;
-    for (const Touched& touched : it->second) {
+  void end(const OpenUnit& unit) {
+    if (unit.handle == UINT32_MAX) return;
+    for (const Touched& touched : nodes_[unit.handle]) {
       if (touched.own) graph_.end(touched.node);
     }
-    nodes_.erase(it);
-    if (last_.id == id) last_ = {};
+    nodes_[unit.handle].clear();
+    free_nodes_.push_back(unit.handle);
   }
   // No unit covers the access: it is one of its own, and over at once.
   void alone(const Event& event, uint64_t position) {
@@ -101,16 +121,11 @@ class AtomicSets final : public Engine {
     if (part != by_address_.end() && whole != kNone<ObjectId>) sets_.own(whole, part->second);
   }
 
-  struct Last {
-    UnitId id = kNone<UnitId>;
-    SetId set = kNone<SetId>;
-    NodeRef node;
-  };
   UnitTracker tracker_;
-  std::unordered_map<UnitId, Nodes> nodes_;
+  std::vector<Nodes> nodes_;  // by OpenUnit::handle
+  std::vector<uint32_t> free_nodes_;
   std::unordered_map<uint64_t, ObjectId> by_address_;  // of the objects so far; the latest at an address
   size_t objects_seen_ = 0;
-  Last last_;
 };
 
 }  // namespace

@@ -9,15 +9,15 @@ bool Memory::any_live(const Graph& graph, const Event& event) {
   if (graph.alive(state.writer.node)) return true;
   if (!writes(event.kind)) return false;
   if (graph.alive(state.reader.node)) return true;
-  if (state.more == UINT32_MAX) return false;
-  const std::vector<Touch>& more = more_[state.more];
+  if (state.more == 0) return false;
+  const std::vector<Touch>& more = more_[state.more - 1];
   return std::any_of(more.begin(), more.end(), [&](const Touch& reader) { return graph.alive(reader.node); });
 }
 
 uint32_t Memory::take_more() {
   if (free_more_.empty()) {
     more_.emplace_back();
-    return static_cast<uint32_t>(more_.size() - 1);
+    return static_cast<uint32_t>(more_.size());
   }
   uint32_t index = free_more_.back();
   free_more_.pop_back();
@@ -27,8 +27,8 @@ uint32_t Memory::take_more() {
 // `comes` takes the place of the reader in the state's line; that one goes to the others. Readers that are
 // dead go.
 void Memory::keep_reader(const Graph& graph, VariableState& state, NodeRef comes) {
-  if (state.more == UINT32_MAX) state.more = take_more();
-  std::vector<Touch>& more = more_[state.more];
+  if (state.more == 0) state.more = take_more();
+  std::vector<Touch>& more = more_[state.more - 1];
   std::erase_if(more, [&](const Touch& reader) { return reader.node == comes || !graph.alive(reader.node); });
   more.push_back(state.reader);
 }
@@ -38,9 +38,9 @@ void Memory::copy(VariableId whole, VariableId part) {
   VariableState state = at(whole);
   VariableState& target = at(part);
   forget_readers(target, [](const Touch&) {});
-  if (state.more != UINT32_MAX) {
+  if (state.more != 0) {
     uint32_t list = take_more();
-    more_[list] = more_[state.more];
+    more_[list - 1] = more_[state.more - 1];
     state.more = list;
   }
   target = state;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/conflict/graph.h"
+#include "base/huge_pages.h"
 #include "trace/event.h"
 
 namespace cleave::conflict {
@@ -15,26 +16,26 @@ struct Touch {
   Access access;
 };
 
+// Zero bytes: nobody has touched it.
 struct alignas(64) VariableState {
   Touch writer;
-  Touch reader;  // one of the readers since the last write; the others are in Memory::more_
-  uint32_t more = UINT32_MAX;
-  EventKind writer_kind = EventKind::Write;
+  Touch reader;   // one of the readers since the last write; the others are in Memory::more_
+  uint32_t more;  // 1 + where, 0: there are no others
+  EventKind writer_kind;
 };
 static_assert(sizeof(VariableState) == 64);
 
 class Memory {
  public:
   VariableState& at(VariableId variable) {
-    if (raw(variable) >= states_.size()) states_.resize(raw(variable) + 1 + raw(variable) / 2);
+    if (raw(variable) >= states_.size()) [[unlikely]]
+      states_.grow(raw(variable) + size_t{1});
     return states_[raw(variable)];
   }
   void prefetch(uint32_t variable) const {
     if (variable < states_.size()) __builtin_prefetch(&states_[variable], 1);
   }
-  void reserve(size_t variables) {
-    if (variables > states_.size()) states_.resize(variables);
-  }
+  void reserve(size_t variables) { states_.grow(variables); }
 
   // Calls edge(touch, its kind, kind of the edge) for every live touch of another unit that the access of
   // `node` conflicts with, and remembers the access. O(live readers since the last write).
@@ -83,16 +84,16 @@ class Memory {
       on_reader(state.reader);
       state.reader = Touch{};
     }
-    if (state.more == UINT32_MAX) return;
-    for (const Touch& reader : more_[state.more]) on_reader(reader);
-    more_[state.more].clear();
+    if (state.more == 0) return;
+    for (const Touch& reader : more_[state.more - 1]) on_reader(reader);
+    more_[state.more - 1].clear();
     free_more_.push_back(state.more);
-    state.more = UINT32_MAX;
+    state.more = 0;
   }
   void keep_reader(const Graph& graph, VariableState& state, NodeRef comes);
   uint32_t take_more();
 
-  std::vector<VariableState> states_;
+  ZeroedArray<VariableState> states_;
   std::vector<std::vector<Touch>> more_;
   std::vector<uint32_t> free_more_;
 };
