@@ -36,6 +36,7 @@ class ControlFile {
   std::vector<Entry> read(const cleave_control_area& area) const;
 
   std::string path_;
+  int descriptor_ = -1;  // of a file in memory; a file on disk has none
   cleave_control_header* header_ = nullptr;
   uint64_t bytes_ = 0;
 };

@@ -19,8 +19,8 @@ __thread ControlThread* controlled;
 namespace {
 
 template <typename Entry>
-Entry* map_array(uint64_t count) {
-  auto* memory = static_cast<Entry*>(map_memory(count * sizeof(Entry)));
+Entry* map_array(uint64_t count, Purpose purpose = Purpose::Own) {
+  auto* memory = static_cast<Entry*>(map_memory(count * sizeof(Entry), purpose));
   if (memory == nullptr) fail("no memory for the scheduler");
   return memory;
 }
@@ -37,12 +37,14 @@ void start_control() {
   control.planning = control.file->policy == CLEAVE_POLICY_PLAN;
   control.replaying = control.file->policy == CLEAVE_POLICY_REPLAY;
   control.noise = control.file->policy == CLEAVE_POLICY_NOISE;
+  control.many = control.file->policy == CLEAVE_POLICY_SERIAL;
   start_policy();
   if (control.noise) return;
   control.threads = map_array<ControlThread*>(kControlThreads);
   control.ready = map_array<ControlThread*>(kControlThreads);
   control.timed = map_array<ControlThread*>(kControlThreads);
-  control.by_request = map_array<ControlThread*>(count_of<cleave_control_thread>(control.file->request_threads) + 1);
+  uint64_t asked_threads = count_of<cleave_control_thread>(control.file->request_threads) + 1;
+  control.by_request = map_array<ControlThread*>(asked_threads, Purpose::Asked);
   control.policy = policy_functions(control.file->policy);
   if (control.planning || control.replaying) start_plan();
   resolve_all();
@@ -80,12 +82,15 @@ void control_segment(const cleave_segment* segment) {
   if (segment->flags & CLEAVE_SEGMENT_ACCESS) return point(self, CLEAVE_POINT_access, segment);
   absorb(self);
   if (watches_milestones()) plan_pass(self, segment);
-  self->step = mix(self->step, reinterpret_cast<uintptr_t>(segment) & 0xfff);
-  self->place = segment;
+  pass_segment(self, segment);
 }
 
 void control_settle() {
   if (ControlThread* self = controlled_self()) absorb(self);
+}
+
+void control_moved() {
+  if (ControlThread* self = controlled_self(); self != nullptr && self->unseen != nullptr) self->unseen = __cleave_thread.cursor;
 }
 
 namespace {
@@ -118,7 +123,7 @@ void control_point(Point what) {
 
 void stop_control_in_child() {
   if (control.file == nullptr) return;
-  control.on = control.noise = control.replaying = control.planning = false;
+  control.on = control.noise = control.replaying = control.planning = control.many = false;
   state.controlled = state.one_at_a_time = false;
   controlled = nullptr;
   control.lock.reset();

@@ -9,7 +9,8 @@
 // threads that come back from a system call. What only the holder changes (waiting threads, virtual time) it may read
 // without the lock.
 //
-// Cost: a point at which the holder goes on is some ten nanoseconds; a switch is one futex wake and one futex wait.
+// Cost: a point at which the holder goes on is some ten nanoseconds, and less where the policy lets many be looked at
+// together; a switch is one futex wake and one futex wait.
 #pragma once
 
 #include <pthread.h>
@@ -38,6 +39,10 @@ enum class Standing : uint8_t {
 
 // What the futex of a thread that waits for its turn says.
 enum : uint32_t { kAwake, kWoken, kAsleep };
+
+// A thread that has not given the turn away for so many points has to let others go first, whatever the policy says: it
+// may well wait for them in a way that control_spin.cpp does not see.
+inline constexpr uint64_t kLongestRun = UINT64_C(1) << 22;
 
 struct ControlThread {
   std::atomic<uint32_t> futex{kAwake};
@@ -70,6 +75,7 @@ struct ControlThread {
   uint32_t ready_slot = CLEAVE_NO_PLACE, timed_slot = CLEAVE_NO_PLACE;
 
   uint64_t run_points = 0;  // of the current run
+  uint64_t rest_at = kLongestRun;  // so many of them, and others go first
   uint64_t points = 0;
   uint64_t chain = 0;       // hash of everything it did
   uint64_t step = 0;        // hash of what it did since its last point
@@ -84,6 +90,13 @@ struct ControlThread {
   const cleave_segment* open_leg = nullptr;
   uint64_t open_words[CLEAVE_SEGMENT_MAX_WORDS];  // what its legs had stored when it was parted
   const cleave_segment* place = nullptr;    // last segment of the thread: where it is, for people
+
+  // Many points at once (control_many.cpp).
+  cleave_thread_block* block = nullptr;  // of the inline code
+  const uint64_t* unseen = nullptr;      // the records from here to the block's cursor are not in the hashes yet
+  bool pointed = false;                  // the first of them has had its first point
+  uint64_t stretch = 0;                  // words left until the scheduler decides again
+  uint64_t asks_for = 0;                 // words of the record that is about to be written
 
   // A loop that does the same again and again (control_spin.cpp).
   const void* anchor = nullptr;
@@ -114,6 +127,7 @@ struct Control {
   bool noise = false;
   bool replaying = false, planning = false;
   bool watching = false;  // replay: milestones are told to a debugger
+  bool many = false;      // nobody is preempted at an access: many are recorded before the scheduler looks at them
   std::atomic<uint32_t> spins{0};  // looks for the turn before a thread goes to sleep
   SpinLock lock;
   std::atomic<ControlThread*> holder{nullptr};
@@ -219,6 +233,7 @@ void start_control();  // from initialise(); nothing unless CLEAVE_CONTROL is se
 void control_module(const cleave_module* module);
 void control_segment(const cleave_segment* segment);  // from __cleave_reserve, before room is made
 void control_settle();                                // before the buffer is given away
+void control_moved();                                 // afterwards: the cursor stands somewhere else
 void control_range(const cleave_segment* segment);
 void control_atomic_begin(const cleave_segment* segment);
 void control_atomic_end(uint64_t old_value, uint64_t new_value);
@@ -308,9 +323,23 @@ void policy_new_thread(ControlThread* thread);
 void make_noise(Point point);
 ControlThread* next_in_turn(ControlThread* after);  // ready, not spinning if there is one
 
+// --- control_many.cpp: points that are looked at together
+inline constexpr uint64_t kStretchWords = UINT64_C(1) << 16;  // of records between two decisions
+inline constexpr uint64_t kWatchedWords = UINT64_C(1) << 11;  // of these the last, where loops that wait are looked for
+void absorb_unseen(ControlThread* self);
+// The same up to the point before `leg` of `record`, from where on the thread comes to every point.
+void absorb_up_to(ControlThread* self, const uint64_t* record, const cleave_segment* leg);
+// The thread was interrupted in the middle of its last record, and will not go on.
+void control_crashed();
+// The record that begins at `record` has had its first point; so many words may be written before the thread asks.
+uint64_t* begin_stretch(ControlThread* self, const uint64_t* record);
+void leave_stretch(ControlThread* self);  // by the thread itself, when everything is absorbed
+void no_stretches();                      // from now on; by the holder
+
 // --- control_spin.cpp
-// The thread is at its anchor again. True when nothing changed on the way: it had rather yield.
-bool watch_loop(ControlThread* self);
+// The thread is at its anchor again, which counts as `weight` times. True when nothing changed on the way: it had rather
+// yield.
+bool watch_loop(ControlThread* self, uint64_t weight);
 // The anchor did not come back: a new one.
 void drop_anchor(ControlThread* self, const void* place);
 inline constexpr uint32_t kLongestLoop = 64;  // points

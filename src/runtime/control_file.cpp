@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/control.h"
+#include "runtime/scrub.h"
 #include "runtime/system.h"
 
 namespace cleave::runtime {
@@ -51,7 +52,7 @@ bool attach_control_file(const char* path) {
   long size = system_call(SYS_lseek, descriptor, 0, 2 /* end */);
   long address = size < static_cast<long>(sizeof(cleave_control_header))
                      ? -1
-                     : system_call(SYS_mmap, place_for(static_cast<size_t>(size)), size, 3, 1 /* shared */, descriptor, 0);
+                     : system_call(SYS_mmap, place_for(static_cast<size_t>(size), Purpose::Asked), size, 3, 1 /* shared */, descriptor, 0);
   system_call(SYS_close, descriptor);
   if (address < 0 && address > -4096) return false;
   auto* file = reinterpret_cast<cleave_control_header*>(address);
@@ -77,6 +78,7 @@ void log_run(ControlThread* thread, uint32_t how) {
   if (auto* entry = append<cleave_control_run>(control.file->runs)) *entry = {thread->index, how, thread->run_points};
   else control.file->end = CLEAVE_END_FULL;
   thread->run_points = 0;
+  thread->rest_at = kLongestRun;
 }
 
 void locate(const cleave_segment* segment, uint32_t* module, uint32_t* index) {
@@ -136,6 +138,7 @@ void pin(ControlThread* thread, cleave_pinned source, void* bytes, uint64_t size
     thread->pinned_at += sizeof *entry + ((size + kPadding) & ~kPadding);
   }
   log_pinned(thread, source, bytes, size);
+  scrub_stack<kShallow>();
 }
 
 uint32_t pin_choice(ControlThread* thread, uint32_t choice) {

@@ -82,8 +82,8 @@ void start_plan() {
   uint64_t places = count_of<cleave_control_place>(file->places);
   uint64_t size = 16;
   while (size < places * 2) size *= 2;
-  table = static_cast<Entry*>(map_memory(size * sizeof(Entry)));
-  next_of_thread = static_cast<uint32_t*>(map_memory((control.plan_total + 1) * sizeof(uint32_t)));
+  table = static_cast<Entry*>(map_memory(size * sizeof(Entry), Purpose::Asked));
+  next_of_thread = static_cast<uint32_t*>(map_memory((control.plan_total + 1) * sizeof(uint32_t), Purpose::Asked));
   if (table == nullptr || next_of_thread == nullptr) fail("no memory for the plan");
   table_mask = static_cast<uint32_t>(size - 1);
   for (uint32_t i = 0; i < control.plan_total; ++i) {
@@ -116,7 +116,7 @@ void plan_new_thread(ControlThread* thread) {
   }
   thread->not_arrived = thread->milestone;
   if (thread->milestone == CLEAVE_NO_PLACE) return;
-  thread->visits = static_cast<uint32_t*>(map_memory((group_count + 1) * sizeof(uint32_t)));
+  thread->visits = static_cast<uint32_t*>(map_memory((group_count + 1) * sizeof(uint32_t), Purpose::Asked));
   if (thread->visits == nullptr) fail("no memory for the plan");
 }
 

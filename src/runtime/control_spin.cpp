@@ -25,7 +25,7 @@ void drop_anchor(ControlThread* self, const void* place) {
   control.spin_yields = 0;
 }
 
-bool watch_loop(ControlThread* self) {
+bool watch_loop(ControlThread* self, uint64_t weight) {
   bool same = self->loop_hash == self->last_loop_hash;
   self->last_loop_hash = self->loop_hash;
   self->loop_hash = 0;
@@ -40,8 +40,8 @@ bool watch_loop(ControlThread* self) {
   if (++self->repeats < kRepeats) return false;
   self->spinning = true;
   if (control.outside != 0 || control.timed_count != 0) return true;
-  uint64_t rounds = ++control.spin_yields;
-  if ((rounds & 1023) == 0 && all_ready_spin()) {
+  uint64_t before = control.spin_yields, rounds = control.spin_yields += weight;
+  if (before / 1024 != rounds / 1024 && all_ready_spin()) {
     control.file->spinning = 1;
     if (rounds > (control.ready_count > 1 ? kRoundsOfMany : kRoundsOfOne)) {
       SignalsBlocked blocked;

@@ -37,6 +37,7 @@ uint64_t real_now() {
 }
 
 int virtual_clock(clockid_t clock, timespec* time) {
+  control_settle();
   if (clock == CLOCK_THREAD_CPUTIME_ID) {
     *time = time_of(controlled->points * kPointNanoseconds);
     return 0;
@@ -129,11 +130,13 @@ void end_idle() {
 }
 
 uint64_t deadline_in(const timespec& time) {
+  control_settle();
   uint64_t deadline = virtual_now() + nanoseconds(time);
   return deadline < virtual_now() || deadline >= kSpurious ? kSpurious - 1 : deadline;
 }
 
 uint64_t deadline_of(clockid_t clock, const timespec* time) {
+  control_settle();
   timespec now{};
   virtual_clock(clock, &now);
   uint64_t then = time->tv_sec < 0 ? 0 : nanoseconds(*time);

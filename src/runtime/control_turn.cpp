@@ -5,6 +5,7 @@
 
 #include "runtime/control.h"
 #include "runtime/control_point.h"
+#include "runtime/scrub.h"
 #include "runtime/state.h"
 #include "runtime/system.h"
 
@@ -16,10 +17,6 @@ constexpr uint64_t kLookNanoseconds = UINT64_C(200) * 1000 * 1000;
 
 // So long a plan waits for somebody to come back from a system call, when it holds all the others.
 constexpr uint64_t kPatience = UINT64_C(1000) * 1000 * 1000;
-
-// A thread that has not given the turn away for so many points has to let others go first, whatever the policy says: it
-// may well wait for them in a way that control_spin.cpp does not see.
-constexpr uint64_t kLongestRun = UINT64_C(1) << 22;
 
 // The trace's first word of every turn: between turns nothing else orders plain accesses of different threads.
 void record_turn(ControlThread* self) {
@@ -138,6 +135,15 @@ void look_after_holder(uint64_t* seen_points) {
   bool asleep = control.holder.load() == holder && holder->standing == Standing::Ready &&
                 control.points.load(std::memory_order_relaxed) == points && holder->futex.load() == kAwake;
   if (asleep) {
+    // If it wakes up now, it shall come here with its next access, and find that it does not have the turn.
+    control.holder.store(nullptr, std::memory_order_seq_cst);
+    if (holder->block != nullptr) __atomic_store_n(&holder->block->limit, nullptr, __ATOMIC_SEQ_CST);
+    system_call(SYS_membarrier, 1 /* of all threads */, 0, 0);
+    asleep = state_of(tid) == 'S';
+    if (!asleep) control.holder.store(holder, std::memory_order_seq_cst);
+  }
+  if (asleep) {
+    if (holder->unseen != nullptr) absorb_unseen(holder);
     leave_ready(holder);
     holder->standing = Standing::Outside;
     ++control.outside;
@@ -204,8 +210,10 @@ void await_turn(ControlThread* self) {
     look_after_holder(&seen_points);
   }
   self->clock_reads = 0;
+  if (!control.many && self->unseen != nullptr) leave_stretch(self);
   if (control.leaving != 0) await_leaving();
   record_turn(self);
+  scrub_stack<kDeep>();
 }
 
 void control_main_begins() {
@@ -229,21 +237,37 @@ void take_turn(ControlThread* self) {
   await_turn(self);
 }
 
-void point(ControlThread* self, Point what, const cleave_segment* segment, bool yields) {
+namespace {
+
+// Whether the turn may go to somebody else at this point. Nothing but what the thread did so far decides.
+bool decides(ControlThread* self, Point what, const cleave_segment* segment, uint64_t step, bool* yields) {
+  // Within a stretch a thread comes to an access only because its buffer was full, or somebody looked after it.
+  bool access = control.many && what == CLEAVE_POINT_access, within = access && self->stretch >= self->asks_for;
+  if (!within || self->stretch <= kWatchedWords) {
+    const void* where = segment != nullptr ? static_cast<const void*>(segment) : self->place;
+    if (comes_around(self, where, step, within ? kStretchWords / kWatchedWords : 1)) *yields = true;
+  }
+  if (within) return false;
+  if (access) {
+    self->stretch = control.timed_count == 0 ? kStretchWords : kWatchedWords;
+    if (self->spinning) *yields = true;
+  }
+  if (self->keeps_turn) {
+    self->keeps_turn = false;
+    return false;
+  }
+  if (self->run_points >= self->rest_at) {
+    self->rest_at = self->run_points + kLongestRun;
+    *yields = true;
+  }
+  if (!*yields && !control.policy->preempts(self, what) && !somebody_is_due()) return false;
+  return control.ready_count != 1 || control.timed_count != 0;
+}
+
+__attribute__((noinline)) void come_to_point(ControlThread* self, Point what, const cleave_segment* segment, bool yields) {
   ensure_turn(self);
   absorb(self);
-  uint64_t step = mix(mix(self->step, what), reinterpret_cast<uintptr_t>(segment) & 0xfff);
-  self->chain = mix(self->chain, step);
-  self->step = 0;
-  auto fingerprint = static_cast<uint8_t>(self->chain >> 56);
-  ++self->points;
-  ++self->run_points;
-  control.points.store(control.points.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  if (control.replaying) replay_point(self, what, fingerprint, segment);
-  log_step(self, what, fingerprint, segment);
-  self->value = 0;
-  self->value_words = 0;
-  if (segment != nullptr) self->place = segment;
+  uint64_t step = count_point(self, what, segment);
   if (control.replaying) {
     if (!replay_preempts(self)) {
       if (control.watching) plan_point(self, segment);
@@ -251,16 +275,7 @@ void point(ControlThread* self, Point what, const cleave_segment* segment, bool 
     }
   } else {
     if (control.planning) plan_point(self, segment);
-    const void* where = segment != nullptr ? static_cast<const void*>(segment) : self->place;
-    if (comes_around(self, where, mix(step, self->raw_step))) yields = true;
-    self->raw_step = 0;
-    if (self->keeps_turn) {
-      self->keeps_turn = false;
-      return;
-    }
-    if (self->run_points % kLongestRun == 0) yields = true;
-    if (!yields && !control.policy->preempts(self, what) && !somebody_is_due()) return;
-    if (control.ready_count == 1 && control.timed_count == 0) return;
+    if (!decides(self, what, segment, step, &yields)) return;
   }
   SignalsBlocked blocked;
   enter_scheduler();
@@ -268,6 +283,13 @@ void point(ControlThread* self, Point what, const cleave_segment* segment, bool 
   leave_scheduler();
   await_turn(self);
   if (control.watching) plan_point(self, segment);
+}
+
+}  // namespace
+
+void point(ControlThread* self, Point what, const cleave_segment* segment, bool yields) {
+  come_to_point(self, what, segment, yields);
+  scrub_stack<kShallow>();
 }
 
 void block(ControlThread* self, Point in, const volatile void* object, uint64_t deadline,
@@ -289,6 +311,7 @@ void block(ControlThread* self, Point in, const volatile void* object, uint64_t 
   await_turn(self);
   self->deadline = UINT64_MAX;
   self->waits_in = CLEAVE_POINT_none;
+  scrub_stack<kShallow>();
 }
 
 void hold(ControlThread* self) {
@@ -312,6 +335,7 @@ void go_outside(ControlThread* self) {
   leave_ready(self);
   pass_turn(self, CLEAVE_RUN_GAVE_AWAY, false);
   leave_scheduler();
+  scrub_stack<kShallow>();
 }
 
 void come_back(ControlThread* self) {
@@ -326,6 +350,7 @@ void come_back(ControlThread* self) {
   leave_scheduler();
   await_turn(self);
   self->waits_in = CLEAVE_POINT_none;
+  scrub_stack<kShallow>();
 }
 
 void end_turn(ControlThread* self) {

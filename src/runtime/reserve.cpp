@@ -4,6 +4,7 @@
 #include "runtime/control.h"
 #include "runtime/control_point.h"
 #include "runtime/message.h"
+#include "runtime/scrub.h"
 #include "runtime/state.h"
 
 namespace cleave::runtime {
@@ -29,6 +30,10 @@ uint64_t* make_room(Thread* thread, size_t words) {
   if (state.controlled) control_settle();
   if (state.mode.load(std::memory_order_relaxed) == Mode::Recording) {
     flush_own(stream);
+    if (state.controlled) {
+      control_moved();
+      scrub_stack<kDeep>();
+    }
   } else {
     if (stream.claimed.load(std::memory_order_acquire) != Claim::Free) return nullptr;
     __cleave_thread.cursor = stream.base;
@@ -71,7 +76,9 @@ void flush_if_older_than(uint64_t age) {
   if (__cleave_thread.cursor == stream.base || stamp_now() - stream.flush_stamp < age) return;
   if (state.controlled) control_settle();
   flush_own(stream);
+  if (state.controlled) control_moved();
   set_limit(stream, 0);
+  if (state.controlled) scrub_stack<kDeep>();
 }
 
 }  // namespace
@@ -85,11 +92,18 @@ void flush_now() { flush_if_older_than(0); }
 
 namespace {
 
-// Under control the limit is always 0, so that every segment comes here.
+// Under control the limit is 0, so that every segment comes here, except for stretches in which nothing is decided.
 uint64_t* reserve_in_turn(Thread* thread, size_t words, const cleave_segment* segment) {
+  ControlThread* self = controlled_self();
+  if (self != nullptr) self->asks_for = words;
   control_segment(segment);
   uint64_t* place = make_room(thread, words);
   if (place == nullptr) return go_nowhere(false);
+  if (self != nullptr && control.many && thread->stream == &thread->main) {
+    uint64_t* end = begin_stretch(self, place);
+    __cleave_thread.limit = end < thread->stream->end ? end : thread->stream->end;
+    return place;
+  }
   __cleave_thread.limit = nullptr;
   control_recorded(place, segment);
   return place;
@@ -103,6 +117,7 @@ const cleave_segment* descriptor_of(const uint64_t* record) {
 uint64_t* leg_in_turn(Thread* thread, uint64_t* record, const cleave_segment* leg) {
   ControlThread* self = controlled_self();
   if (self == nullptr) return record;
+  if (self->unseen != nullptr) absorb_up_to(self, record, leg);
   const cleave_segment* before = leg - 1;
   self->open_leg = leg;
   if (descriptor_of(record)->flags & CLEAVE_SEGMENT_LEGS) {

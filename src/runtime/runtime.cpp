@@ -66,12 +66,15 @@ void flush_all_settled() {
   Thread* own = current_thread;
   for (Thread* thread = state.threads.load(std::memory_order_acquire); thread != nullptr; thread = thread->next)
     if (thread->live && (own == nullptr || &thread->main != own->stream)) flush_other(thread->main, Extent::Settled, false);
+  if (state.controlled) control_settle();
   if (own != nullptr) flush_own(*own->stream);
+  if (state.controlled) control_moved();
 }
 
 void finish(Way way, const char* ended, const char* name, long value) {
   if (state.mode.load() != Mode::Recording || state.finished.exchange(true)) return;
   Thread* own = own_thread();
+  if (state.controlled) control_settle();
   if (own != nullptr) {
     if (way == Way::Orderly) record(kRecord_thread_exit, stamp_now());
     flush_own(*own->stream);

@@ -85,6 +85,7 @@ void fatal_signal(int signal, siginfo_t* information, void* context) {
   if (!dying.compare_exchange_strong(nobody, tid) && nobody != tid)
     for (;;) system_call(SYS_pause);  // the other thread is at it, and ends the process
   if (nobody == 0 && state.mode.load() == Mode::Recording) {
+    if (state.controlled) control_crashed();
     if (current_thread != nullptr) record_fault(current_thread, signal, information);
     finish(Way::Crash, "signal", "signal", signal);
   }
@@ -178,6 +179,9 @@ struct sigaction translate(int signal, const struct sigaction& wanted) {
 int set_action(int signal, const struct sigaction* wanted, struct sigaction* previous) {
   if (signal <= 0 || signal >= kSignals || state.mode.load() != Mode::Recording)
     return REAL(sigaction)(signal, wanted, previous);
+  bool handled = wanted != nullptr && ((wanted->sa_flags & SA_SIGINFO) ||
+                                       (wanted->sa_handler != SIG_DFL && wanted->sa_handler != SIG_IGN));
+  if (handled && state.controlled) no_stretches();  // it may come in the middle of one
   SignalSafeLock lock(actions_lock);
   struct sigaction kernels {};
   int result = REAL(sigaction)(signal, nullptr, &kernels);

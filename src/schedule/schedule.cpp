@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 namespace cleave {
@@ -36,23 +37,22 @@ static_assert(sizeof(Header) == 40);
 // One archive for both directions: Writer and Reader offer the same calls, so they cannot disagree.
 class Writer {
  public:
-  void number(uint64_t& value) {
-    uint64_t rest = value;
-    for (; rest >= 0x80; rest >>= 7) bytes_.push_back(static_cast<uint8_t>(rest | 0x80));
-    bytes_.push_back(static_cast<uint8_t>(rest));
+  explicit Writer(size_t expected) { bytes_.reserve(expected); }
+  void number(uint64_t value) {
+    for (; value >= 0x80; value >>= 7) bytes_.push_back(static_cast<uint8_t>(value | 0x80));
+    bytes_.push_back(static_cast<uint8_t>(value));
   }
-  void raw(std::vector<uint8_t>& value) {
+  void raw(const std::vector<uint8_t>& value) {
     count(value);
     bytes_.insert(bytes_.end(), value.begin(), value.end());
   }
-  void text(std::string& value) {
+  void text(const std::string& value) {
     count(value);
     bytes_.insert(bytes_.end(), value.begin(), value.end());
   }
   template <typename Container>
-  void count(Container& container) {
-    uint64_t size = container.size();
-    number(size);
+  void count(const Container& container) {
+    number(container.size());
   }
   bool failed() const { return false; }
   std::vector<uint8_t>& bytes() { return bytes_; }
@@ -107,16 +107,15 @@ class Reader {
 
 template <typename Archive, typename Field>
 void small(Archive& archive, Field& field) {
-  uint64_t wide = field;
+  auto wide = static_cast<uint64_t>(field);
   archive.number(wide);
-  field = static_cast<Field>(wide);
+  if constexpr (!std::is_const_v<Field>) field = static_cast<Field>(wide);
 }
 
-template <typename Archive>
-void fields(Archive& archive, Schedule& schedule) {
-  auto stopped = static_cast<uint8_t>(schedule.stopped);
-  small(archive, stopped);
-  schedule.stopped = static_cast<Stopped>(stopped);
+// Of a Schedule that is read, or a const one that is written.
+template <typename Archive, typename Value>
+void fields(Archive& archive, Value& schedule) {
+  small(archive, schedule.stopped);
   archive.count(schedule.threads);
   for (auto& thread : schedule.threads) archive.text(thread);
   archive.count(schedule.modules);
@@ -130,8 +129,10 @@ void fields(Archive& archive, Schedule& schedule) {
     uint64_t points = run.points << 2 | static_cast<uint64_t>(run.how);
     small(archive, run.thread);
     archive.number(points);
-    run.points = points >> 2;
-    run.how = static_cast<Handover>(points & 3);
+    if constexpr (!std::is_const_v<Value>) {
+      run.points = points >> 2;
+      run.how = static_cast<Handover>(points & 3);
+    }
   }
   archive.raw(schedule.fingerprints);
   archive.count(schedule.steps);
@@ -174,9 +175,8 @@ uint64_t Schedule::points() const {
 }
 
 std::vector<uint8_t> encode(const Schedule& schedule) {
-  Writer writer;
-  Schedule copy = schedule;  // the archive takes references for both directions
-  fields(writer, copy);
+  Writer writer(schedule.fingerprints.size() + 4 * schedule.runs.size() + 12 * schedule.steps.size() + 4096);
+  fields(writer, schedule);
   std::vector<uint8_t> out(sizeof(Header) + ZSTD_compressBound(writer.bytes().size()));
   size_t packed = ZSTD_compress(out.data() + sizeof(Header), out.size() - sizeof(Header), writer.bytes().data(),
                                 writer.bytes().size(), 3);
