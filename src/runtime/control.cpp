@@ -40,6 +40,7 @@ void start_control() {
   control.many = control.file->policy == CLEAVE_POLICY_SERIAL;
   start_policy();
   if (control.noise) return;
+  counted_stamps = kFirstStamp;
   control.threads = map_array<ControlThread*>(kControlThreads);
   control.ready = map_array<ControlThread*>(kControlThreads);
   control.timed = map_array<ControlThread*>(kControlThreads);
@@ -125,6 +126,7 @@ void stop_control_in_child() {
   if (control.file == nullptr) return;
   control.on = control.noise = control.replaying = control.planning = control.many = false;
   state.controlled = state.one_at_a_time = false;
+  counted_stamps = 0;
   controlled = nullptr;
   control.lock.reset();
   if (control.policy != nullptr) real = original;

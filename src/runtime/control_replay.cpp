@@ -27,6 +27,9 @@ void diverged(cleave_divergence how, ControlThread* thread, Point what, const cl
 
 void replay_point(ControlThread* self, Point what, uint8_t fingerprint, const cleave_segment* segment) {
   const cleave_control_run* run = run_now();
+  // A crash between two legs that have stored nothing but zeros: how far the thread came then is not known.
+  bool cut_off = run != nullptr && last_run() && segment != nullptr && segment == self->open_leg && segment == self->place + 1;
+  if (cut_off && self->run_points > run->points) return;
   if (run == nullptr || self->run_points > run->points) {
     if (run != nullptr && run->how == CLEAVE_RUN_TAKEN && !last_run()) {
       // Then it slept in a call for so long that it lost the turn; now it came through. Same point, next run.

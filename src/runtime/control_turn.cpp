@@ -190,10 +190,9 @@ bool comes_soon(const ControlThread* self) {
   return false;
 }
 
-}  // namespace
-
-void await_turn(ControlThread* self) {
-  if (self->open_record != nullptr) settle_legs(self);
+__attribute__((noinline)) void wait_for_turn(ControlThread* self) {
+  bool stayed = control.holder.load() == self && self->turn == self->recorded_turn;
+  if (self->open_record != nullptr && !stayed) settle_legs(self);
   uint64_t seen_points = UINT64_MAX;
   for (;;) {
     self->futex.store(kAwake, std::memory_order_seq_cst);
@@ -213,6 +212,12 @@ void await_turn(ControlThread* self) {
   if (!control.many && self->unseen != nullptr) leave_stretch(self);
   if (control.leaving != 0) await_leaving();
   record_turn(self);
+}
+
+}  // namespace
+
+void await_turn(ControlThread* self) {
+  wait_for_turn(self);
   scrub_stack<kDeep>();
 }
 

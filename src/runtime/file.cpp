@@ -103,7 +103,7 @@ bool write_parts(const iovec* parts, int count) {
 }
 
 bool write_beginning() {
-  cleave_file_header header{CLEAVE_TRACE_MAGIC, CLEAVE_TRACE_VERSION, sizeof header, stamp_now(),
+  cleave_file_header header{CLEAVE_TRACE_MAGIC, CLEAVE_TRACE_VERSION, sizeof header, ticks_now(),
                             static_cast<uint64_t>(current_pid())};
   iovec part{&header, sizeof header};
   return write_parts(&part, 1) && write_process_chunk(ProcessText::Whole);

@@ -11,7 +11,7 @@ namespace cleave::runtime {
 // Clears what lies below the caller's frame.
 template <size_t kBytes>
 __attribute__((noinline)) inline void scrub_stack() {
-  alignas(64) char below[kBytes];
+  alignas(16) char below[kBytes];
   memset(below, 0, sizeof below);
   __asm__ volatile("" : : "r"(below) : "memory");
 }

@@ -72,6 +72,51 @@ TEST(Replay, IsTheSameRun) {
   }
 }
 
+TEST(Replay, FindsTheSameInMemoryThatWasNeverWritten) {
+  for (Policy policy : {Policy::Random, Policy::Pct}) {
+    for (uint64_t seed = 1; seed <= 4; ++seed) {
+      RunRequest first = request("padding", policy, seed);
+      RunOutcome recorded = must_run(first);
+      RunOutcome replayed = must_run(again(first, recorded));
+      ASSERT_EQ(replayed.sentence(), "exit status 0") << word_of(policy) << " seed " << seed << "\n" << replayed.text;
+      EXPECT_EQ(replayed.schedule.fingerprints, recorded.schedule.fingerprints);
+    }
+  }
+}
+
+// Serial lets many accesses be recorded before it looks at them; a replay comes to every one. Both have the same points.
+TEST(Replay, ComparesEveryPointOfALongStretch) {
+  RunRequest first = request("long_stretch", Policy::Serial);
+  RunOutcome recorded = must_run(first);
+  EXPECT_EQ(recorded.sentence(), "exit status 0");
+  EXPECT_GT(recorded.schedule.points(), 400000u);  // beyond those that are kept in full
+  RunOutcome replayed = must_run(again(first, recorded));
+  EXPECT_EQ(replayed.sentence(), "exit status 0") << replayed.text;
+  EXPECT_EQ(replayed.schedule.fingerprints, recorded.schedule.fingerprints);
+  EXPECT_EQ(replayed.schedule.runs, recorded.schedule.runs);
+  // Another value at one access, late in the first of two threads: the points before it agree, and no more.
+  RunRequest other = again(first, recorded);
+  other.environment["CHANGED"] = "yes";
+  RunOutcome differs = must_run(other);
+  EXPECT_EQ(differs.end, RunEnd::Diverged);
+  EXPECT_LT(differs.schedule.points(), recorded.schedule.points() / 2);
+  EXPECT_GT(differs.schedule.points(), recorded.schedule.points() / 3);
+  EXPECT_NE(differs.text.find("long_stretch.cpp"), std::string::npos) << differs.text;
+}
+
+// One waits for the other in a loop of plain accesses: nobody preempts it, and yet it has to let the other run.
+TEST(Serial, LetsOthersRunWhileOneSpins) {
+  for (const char* how : {"spin", "crash"}) {
+    RunRequest first = request("long_stretch", Policy::Serial);
+    first.program.push_back(how);
+    first.time_limit = std::chrono::seconds(60);
+    RunOutcome recorded = must_run(first);
+    EXPECT_EQ(recorded.sentence(), how == std::string("spin") ? "exit status 0" : "signal 11 (Segmentation fault)");
+    RunOutcome replayed = must_run(again(first, recorded));
+    EXPECT_EQ(replayed.sentence(), recorded.sentence()) << how << "\n" << replayed.text;
+  }
+}
+
 TEST(Signals, WaitUntilTheirThreadHasTheTurn) {
   for (Policy policy : {Policy::Serial, Policy::Random, Policy::Pct, Policy::Noise, Policy::Free}) {
     RunOutcome outcome = must_run(request("alarms", policy, 5));
