@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define CLEAVE_CONTROL_MAGIC UINT64_C(0x4c52544356414c43) /* "CLAVCTRL" */
-#define CLEAVE_CONTROL_VERSION 1
+#define CLEAVE_CONTROL_VERSION 2
 #define CLEAVE_CONTROL_VARIABLE "CLEAVE_CONTROL"
 
 enum cleave_policy { /* the order of schedule/'s Policy */
@@ -58,6 +58,11 @@ struct cleave_control_run {
   uint32_t how; /* CLEAVE_RUN_* */
   uint64_t points;
 };
+
+/* Every point of which the step is kept in full, and every one that is no plain access, has a fingerprint; of plain accesses
+ * behind those one in so many has, counted from the thread's last, and one at the end of its run if it has none. Each is of
+ * all that its thread did so far. */
+#define CLEAVE_CONTROL_GROUP 8u
 
 #define CLEAVE_NO_PLACE UINT32_MAX
 struct cleave_control_step {
@@ -150,6 +155,7 @@ struct cleave_control_header {
 
   /* answered */
   struct cleave_control_area threads, runs, fingerprints, steps, pinned, modules, waits;
+  uint64_t points;  /* of all threads; in a replay those that agreed */
   uint32_t process; /* the one that is controlled: the first that came */
   uint32_t end;     /* enum cleave_control_end */
   uint32_t holder;  /* thread that has the turn */

@@ -218,7 +218,7 @@ Schedule ControlFile::schedule() const {
   schedule.modules = modules();
   if (schedule.threads.empty()) return schedule;
   schedule.fingerprints = read<uint8_t>(header_->fingerprints);
-  uint64_t left = schedule.fingerprints.size();
+  uint64_t left = header_->points;
   for (const cleave_control_run& run : read<cleave_control_run>(header_->runs)) {
     if (run.thread >= schedule.threads.size() || run.points > left) break;
     schedule.runs.push_back({run.thread, static_cast<Handover>(run.how), run.points});
@@ -227,9 +227,8 @@ Schedule ControlFile::schedule() const {
   // The run that was under way when the program ended, also if it had not come to a point.
   if (header_->holder < schedule.threads.size())
     schedule.runs.push_back({header_->holder, Handover::GaveAway, left});
-  else if (left > 0) schedule.fingerprints.resize(schedule.fingerprints.size() - left);
   for (const cleave_control_step& step : read<cleave_control_step>(header_->steps)) {
-    if (schedule.steps.size() == schedule.fingerprints.size()) break;
+    if (schedule.steps.size() == header_->points) break;
     schedule.steps.push_back({static_cast<uint16_t>(step.operation), step.module < schedule.modules.size() ? step.module : UINT32_MAX,
                               step.segment, step.value});
   }

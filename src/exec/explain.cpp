@@ -108,6 +108,9 @@ std::string explain_divergence(const ControlFile& file, const ProgramTables& tab
   switch (header.divergence) {
     case CLEAVE_DIVERGED_BUILD: return "the schedule belongs to another program or another build";
     case CLEAVE_DIVERGED_STEP:
+      if (header.diverged_detail > 1)
+        return fmt::format("after {} points that agree, thread {} at one of its next {}\n  recorded: {}\n  now:      at the last {}",
+                           at, thread, header.diverged_detail, then_text, now_text);
       if (known && now_text == then_text && recorded.steps[at].value == now.value)
         return fmt::format("{}\n  recorded: {}\n  now:      the same, but it came there another way", where, then_text);
       if (known && now_text == then_text)

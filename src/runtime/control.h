@@ -78,6 +78,8 @@ struct ControlThread {
   uint64_t rest_at = kLongestRun;  // so many of them, and others go first
   uint64_t points = 0;
   uint64_t chain = 0;       // hash of everything it did
+  uint64_t counted_chain = 0;  // the same at its last point
+  uint32_t grouped = 0;        // points that have no fingerprint yet
   uint64_t step = 0;        // hash of what it did since its last point
   uint64_t raw_step = 0;    // the same with addresses: a walk through equal values is no loop that waits
   uint64_t value = 0;       // of that, for people: the one word that is no address, or the hash
@@ -269,6 +271,8 @@ Entry* append(cleave_control_area& area) {
 bool attach_control_file(const char* path);
 void log_thread(ControlThread* thread);
 void log_run(ControlThread* thread, uint32_t how);
+// Of the points that have none. In a replay it is compared first.
+void log_fingerprint(ControlThread* thread, uint64_t chain, Point what, const cleave_segment* segment);
 void fill_step(cleave_control_step* step, ControlThread* thread, Point point, const cleave_segment* segment);
 void log_module(const cleave_module* module);
 void locate(const cleave_segment* segment, uint32_t* module, uint32_t* index);
@@ -358,7 +362,9 @@ void stop_plan(cleave_plan_why why, ControlThread* thread);  // under the lock
 extern const PolicyFunctions kPlanPolicy;
 
 // --- control_replay.cpp
-void replay_point(ControlThread* self, Point what, uint8_t fingerprint, const cleave_segment* segment);
+void replay_point(ControlThread* self, Point what, const cleave_segment* segment);
+// The next fingerprint, of the thread's last `points` points.
+void replay_fingerprint(ControlThread* self, uint8_t fingerprint, uint32_t points, Point what, const cleave_segment* segment);
 bool replay_preempts(ControlThread* self);
 bool replay_takes_turn(const ControlThread* holder);  // where it slept and lost the turn then
 void replay_gives_away(ControlThread* self, Point what);

@@ -74,7 +74,17 @@ void log_thread(ControlThread* thread) {
   if (auto* entry = append<cleave_control_thread>(control.file->threads)) *entry = {thread->parent, thread->ordinal, 0};
 }
 
+void log_fingerprint(ControlThread* thread, uint64_t chain, Point what, const cleave_segment* segment) {
+  auto fingerprint = static_cast<uint8_t>(chain >> 56);
+  if (control.replaying) replay_fingerprint(thread, fingerprint, thread->grouped, what, segment);
+  thread->grouped = 0;
+  cleave_control_area& area = control.file->fingerprints;
+  if (area.used < area.capacity) entries<uint8_t>(area)[area.used++] = fingerprint;
+  else control.file->end = CLEAVE_END_FULL;
+}
+
 void log_run(ControlThread* thread, uint32_t how) {
+  if (thread->grouped != 0) log_fingerprint(thread, thread->counted_chain, CLEAVE_POINT_access, thread->place);
   if (auto* entry = append<cleave_control_run>(control.file->runs)) *entry = {thread->index, how, thread->run_points};
   else control.file->end = CLEAVE_END_FULL;
   thread->run_points = 0;

@@ -66,14 +66,21 @@ void look_at_record(ControlThread* self, const uint64_t* record, const cleave_se
 struct Hashes {
   uint64_t chain, step, raw;
   uint8_t* next;  // fingerprint
+  uint32_t grouped;
+  uint64_t points = 0, counted_chain = 0;
 
   __attribute__((always_inline)) void leg(const cleave_segment* leg, uint64_t branches, const uint64_t* words, uint32_t count,
                                           bool pointed) {
     if (__builtin_expect(!pointed, 1)) {
       if (__builtin_expect(leg->flags & CLEAVE_SEGMENT_ACCESS, 1)) {
         chain = mix(chain, with_place(step, leg, CLEAVE_POINT_access));
-        *next++ = static_cast<uint8_t>(chain >> 56);
         step = 0;
+        ++points;
+        counted_chain = chain;
+        if (++grouped == CLEAVE_CONTROL_GROUP) {
+          *next++ = static_cast<uint8_t>(chain >> 56);
+          grouped = 0;
+        }
       } else {
         step = mix(step, with_place(0, leg));
       }
@@ -90,7 +97,7 @@ struct Hashes {
 const uint64_t* hash_records(ControlThread* self, const uint64_t* record, const uint64_t* to) {
   cleave_control_area& area = control.file->fingerprints;
   uint8_t* first = entries<uint8_t>(area) + area.used;
-  Hashes hashes{self->chain, self->step, self->raw_step, first};
+  Hashes hashes{self->chain, self->step, self->raw_step, first, self->grouped};
   bool pointed = self->pointed;
   const cleave_segment* last = self->place;
   uint64_t left = self->stretch;
@@ -119,9 +126,12 @@ const uint64_t* hash_records(ControlThread* self, const uint64_t* record, const 
     record += 1 + words;
     left -= 1 + words;
   }
-  auto points = static_cast<uint64_t>(hashes.next - first);
-  area.used += points;
+  uint64_t points = hashes.points;
+  area.used += static_cast<uint64_t>(hashes.next - first);
+  control.file->points += points;
   self->chain = hashes.chain;
+  if (points != 0) self->counted_chain = hashes.counted_chain;
+  self->grouped = hashes.grouped;
   self->step = hashes.step;
   self->raw_step = hashes.raw;
   self->pointed = pointed;
@@ -137,8 +147,8 @@ const uint64_t* hash_records(ControlThread* self, const uint64_t* record, const 
 
 // Room for the fingerprints of so many words of records, and nothing else is kept of their points.
 bool only_fingerprints(uint64_t words) {
-  const cleave_control_area &steps = control.file->steps, &area = control.file->fingerprints;
-  return steps.used + sizeof(cleave_control_step) > steps.capacity && area.capacity - area.used > words;
+  const cleave_control_area& area = control.file->fingerprints;
+  return !kept_in_full() && area.capacity - area.used > words;
 }
 
 void look_at(ControlThread* self, const uint64_t* record, const uint64_t* to) {

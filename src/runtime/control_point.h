@@ -58,24 +58,23 @@ inline void control_recorded(const uint64_t* record, const cleave_segment* segme
   self->earlier_words = earlier_words;
 }
 
-inline void log_step(ControlThread* thread, Point point, uint8_t fingerprint, const cleave_segment* segment) {
-  cleave_control_area& area = control.file->fingerprints;
-  if (area.used < area.capacity) entries<uint8_t>(area)[area.used++] = fingerprint;
-  else control.file->end = CLEAVE_END_FULL;
-  if (auto* step = append<cleave_control_step>(control.file->steps)) fill_step(step, thread, point, segment);
-}
+inline bool kept_in_full() { return control.file->steps.used + sizeof(cleave_control_step) <= control.file->steps.capacity; }
 
 // The thread is at a point, everything before it is absorbed. Gives the hash of what it did since the last one.
 inline uint64_t count_point(ControlThread* self, Point what, const cleave_segment* segment) {
   uint64_t step = with_place(self->step, segment, what);
   self->chain = mix(self->chain, step);
   self->step = 0;
-  auto fingerprint = static_cast<uint8_t>(self->chain >> 56);
   ++self->points;
   ++self->run_points;
   control.points.store(control.points.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  if (control.replaying) replay_point(self, what, fingerprint, segment);
-  log_step(self, what, fingerprint, segment);
+  if (control.replaying) replay_point(self, what, segment);
+  ++self->grouped;
+  if (self->grouped == CLEAVE_CONTROL_GROUP || what != CLEAVE_POINT_access || kept_in_full())
+    log_fingerprint(self, self->chain, what, segment);
+  if (auto* entry = append<cleave_control_step>(control.file->steps)) fill_step(entry, self, what, segment);
+  ++control.file->points;
+  self->counted_chain = self->chain;
   self->value = 0;
   self->value_words = 0;
   if (segment != nullptr) self->place = segment;

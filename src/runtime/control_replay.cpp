@@ -19,13 +19,13 @@ void diverged(cleave_divergence how, ControlThread* thread, Point what, const cl
   cleave_control_header* file = control.file;
   file->divergence = how;
   file->diverged_thread = thread != nullptr ? thread->index : CLEAVE_NO_PLACE;
-  file->diverged_point = file->fingerprints.used;  // points that agreed
+  file->diverged_point = file->points;  // points that agreed
   file->diverged_detail = detail;
   if (thread != nullptr) fill_step(&file->diverged_now, thread, what, segment);
   end_process(CLEAVE_END_DIVERGED);
 }
 
-void replay_point(ControlThread* self, Point what, uint8_t fingerprint, const cleave_segment* segment) {
+void replay_point(ControlThread* self, Point what, const cleave_segment* segment) {
   const cleave_control_run* run = run_now();
   // A crash between two legs that have stored nothing but zeros: how far the thread came then is not known.
   bool cut_off = run != nullptr && last_run() && segment != nullptr && segment == self->open_leg && segment == self->place + 1;
@@ -42,14 +42,19 @@ void replay_point(ControlThread* self, Point what, uint8_t fingerprint, const cl
       leave_scheduler();
       await_turn(self);
       ++self->run_points;
-      return replay_point(self, what, fingerprint, segment);
+      return replay_point(self, what, segment);
     }
     diverged(run == nullptr || last_run() ? CLEAVE_DIVERGED_LONGER : CLEAVE_DIVERGED_RUNNING, self, what, segment);
   }
+}
+
+void replay_fingerprint(ControlThread* self, uint8_t fingerprint, uint32_t points, Point what, const cleave_segment* segment) {
   const cleave_control_area& recorded = control.file->replay_fingerprints;
   uint64_t at = control.file->fingerprints.used;
-  if (at >= recorded.used) diverged(CLEAVE_DIVERGED_LONGER, self, what, segment);
-  if (entries<uint8_t>(recorded)[at] != fingerprint) diverged(CLEAVE_DIVERGED_STEP, self, what, segment);
+  // Behind the last one: a crash has cut the recording off within a group.
+  if (at >= recorded.used || entries<uint8_t>(recorded)[at] == fingerprint) return;
+  control.file->points = control.points.load(std::memory_order_relaxed) - points;
+  diverged(CLEAVE_DIVERGED_STEP, self, what, segment, points);
 }
 
 bool replay_preempts(ControlThread* self) {

@@ -59,11 +59,15 @@ struct ModuleIdentity {
 // Whether the program ended by itself (exit, crash, deadlock) or was stopped in the middle.
 enum class Stopped : uint8_t { ByItself = 0, TimeLimit = 1, Livelock = 2 };
 
+inline constexpr uint64_t kPointsOfFingerprint = 8;
+
 struct Schedule {
   Stopped stopped = Stopped::ByItself;
   std::vector<std::string> threads;      // paths, in order of creation
   std::vector<Run> runs;
-  std::vector<uint8_t> fingerprints;     // one a point, in the order of the run: chained hash of what the thread did
+  // In the order of the run, chained hashes of what the thread did: one for every point that is in `steps` and every
+  // synchronization operation behind those, one for up to kPointsOfFingerprint plain accesses of a thread.
+  std::vector<uint8_t> fingerprints;
   std::vector<Step> steps;               // the same in full, for the first points (as many as the runtime keeps)
   std::vector<Pinned> pinned;            // per thread in order
   std::vector<ModuleIdentity> modules;   // of the build it belongs to
@@ -77,7 +81,7 @@ std::vector<uint8_t> encode(const Schedule& schedule);
 Result<Schedule> decode_schedule(std::string_view bytes, const std::string& place);
 
 // Whether the schedule can be followed at all: every run names a thread, every thread but "0" comes after its parent,
-// as many fingerprints as points.
+// enough fingerprints for its points.
 Status validate(const Schedule& schedule, const std::string& place);
 
 // "0.2.1" → true; every other text → false.

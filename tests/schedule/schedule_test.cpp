@@ -71,6 +71,12 @@ TEST(Schedule, WhatCannotBeFollowedIsSaid) {
   schedule.threads[1] = "1";
   EXPECT_FALSE(validate(schedule, "s").ok());
   schedule = sample(3);
+  schedule.fingerprints.push_back(0);
+  EXPECT_FALSE(validate(schedule, "s").ok());
+  // One for every point that is kept in full, and one for eight behind those.
+  schedule = sample(3);
+  schedule.fingerprints.resize(schedule.steps.size() + (schedule.points() - schedule.steps.size()) / 8);
+  EXPECT_TRUE(validate(schedule, "s").ok());
   schedule.fingerprints.pop_back();
   EXPECT_FALSE(validate(schedule, "s").ok());
 }
