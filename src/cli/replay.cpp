@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "cli/common.h"
+#include "cli/first_difference.h"
 #include "exec/gdb.h"
 #include "exec/run.h"
 #include "schedule/witness.h"
@@ -34,6 +36,9 @@ exec::RunRequest request_of(const Witness& witness, const ReplayOptions& options
 int report(const exec::RunOutcome& outcome, const Witness& witness, const ReplayOptions& options) {
   if (outcome.end == exec::RunEnd::Diverged) {
     fmt::print(stderr, "cleave: the program did not follow the schedule: {}\n", outcome.text);
+    // A witness that is a trace has every value.
+    if (std::string both = first_difference(options.witness, outcome.trace); !both.empty())
+      fmt::print(stderr, "the first access that differs:\n{}\n", both);
     return static_cast<int>(Exit::Unfinished);
   }
   if (options.quiet) return static_cast<int>(Exit::Nothing);
@@ -53,9 +58,12 @@ int replay(const ReplayOptions& options, const ProgramLine& program) {
     Result<int> status = exec::replay_in_gdb(request, witness.value().milestones);
     return status ? status.value() : usage_error(status.error());
   }
+  std::string kept = (std::filesystem::temp_directory_path() / fmt::format("cleave-replay-{}.cleave", getpid())).string();
+  if (request.trace.empty()) request.trace = kept;
   Result<exec::RunOutcome> outcome = exec::run(request);
-  if (!outcome) return usage_error(outcome.error());
-  return report(outcome.value(), witness.value(), options);
+  int status = outcome ? report(outcome.value(), witness.value(), options) : usage_error(outcome.error());
+  if (request.trace == kept) unlink(kept.c_str());
+  return status;
 }
 
 }  // namespace

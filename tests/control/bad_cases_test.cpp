@@ -94,6 +94,19 @@ TEST(CommandLine, SaysHowToReplayAFailingRun) {
   EXPECT_EQ(failed, 1u);
 }
 
+TEST(CommandLine, ShowsBothSidesOfADifferenceOfWhichOnlyAFingerprintWasKept) {
+  Folder folder;
+  std::string trace = folder.file("t.cleave");
+  ASSERT_EQ(command(cleave() + " record --schedule serial -o " + trace + " -- " + program_path("long_stretch")).status, 0);
+  CommandResult result = command("CHANGED=yes " + cleave() + " replay " + trace);
+  EXPECT_EQ(result.status, 3) << result.output;
+  size_t at = result.output.find("the first access that differs:");
+  ASSERT_NE(at, std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("recorded: T1: write", at), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("now:      T1: write", at), std::string::npos) << result.output;
+  EXPECT_EQ(command(cleave() + " replay " + trace).status, 0);
+}
+
 TEST(CommandLine, RunsManyTimesWithALineEach) {
   Folder folder;
   CommandResult result = command("cd " + folder.file("") + " && " + cleave() +

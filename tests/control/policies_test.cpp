@@ -60,6 +60,21 @@ TEST(Random, FindsTheLostUpdateAndSoDoesPct) {
   }
 }
 
+TEST(Random, WakesWithoutAReasonOnlyIfAsked) {
+  unsigned woken = 0;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    RunRequest some = request("spurious", Policy::Random, seed);
+    EXPECT_EQ(must_run(some).exit_status, 0) << seed;
+    some.spurious = true;
+    RunOutcome outcome = must_run(some);
+    if (outcome.exit_status == 0) continue;
+    EXPECT_EQ(outcome.exit_status, 7) << seed;
+    EXPECT_EQ(must_run(again(some, outcome)).exit_status, 7) << seed;
+    ++woken;
+  }
+  EXPECT_GT(woken, 0u);
+}
+
 TEST(Replay, IsTheSameRun) {
   for (const char* program : {"lost_update", "everything", "pinned", "sockets", "signal_lock", "detached", "forks"}) {
     for (Policy policy : {Policy::Serial, Policy::Random}) {
