@@ -164,11 +164,17 @@ void look_at(ControlThread* self, const uint64_t* record, const uint64_t* to) {
   }
 }
 
+// Where the unseen records end; where they begin, if the cursor has gone elsewhere: a thread that has ended records nowhere.
+const uint64_t* end_of_unseen(const ControlThread* self) {
+  constexpr uint64_t kMostWords = UINT64_C(1) << 16;  // more than a buffer has
+  const uint64_t* cursor = __atomic_load_n(&self->block->cursor, __ATOMIC_ACQUIRE);
+  return reinterpret_cast<uintptr_t>(cursor) - reinterpret_cast<uintptr_t>(self->unseen) < kMostWords * 8 ? cursor : self->unseen;
+}
+
 }  // namespace
 
 void absorb_unseen(ControlThread* self) {
-  const uint64_t* to = __atomic_load_n(&self->block->cursor, __ATOMIC_ACQUIRE);
-  const uint64_t* from = self->unseen;
+  const uint64_t *from = self->unseen, *to = end_of_unseen(self);
   self->unseen = to;
   if (from < to) look_at(self, from, to);
 }
@@ -183,7 +189,7 @@ void absorb_up_to(ControlThread* self, const uint64_t* record, const cleave_segm
 void control_crashed() {
   ControlThread* self = controlled_self();
   if (self == nullptr || self->unseen == nullptr || control.holder.load() != self) return;
-  const uint64_t* to = self->block->cursor;
+  const uint64_t* to = end_of_unseen(self);
   const uint64_t *last = nullptr, *record = self->unseen;
   while (record < to) {
     last = of_a_segment(record[0]) ? record : nullptr;

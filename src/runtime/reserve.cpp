@@ -37,6 +37,7 @@ uint64_t* make_room(Thread* thread, size_t words) {
   } else {
     if (stream.claimed.load(std::memory_order_acquire) != Claim::Free) return nullptr;
     __cleave_thread.cursor = stream.base;
+    if (state.controlled) control_moved();
   }
   return __cleave_thread.cursor + words <= stream.end ? __cleave_thread.cursor : nullptr;
 }
