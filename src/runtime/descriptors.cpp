@@ -7,6 +7,7 @@
 #include "runtime/file.h"
 #include "runtime/real.h"
 #include "runtime/state.h"
+#include "runtime/system.h"
 
 namespace cleave::runtime {
 namespace {
@@ -20,6 +21,21 @@ int close_around(unsigned first, unsigned last, int flags) {
   auto middle = static_cast<unsigned>(ours);
   int result = middle > first ? REAL(close_range)(first, middle - 1, flags) : 0;
   return result == 0 && middle < last ? REAL(close_range)(middle + 1, last, flags) : result;
+}
+
+// Where the program puts another in place of ours, ours goes elsewhere.
+template <typename Duplicate>
+int duplicate(int from, int to, Duplicate real) {
+  if (is_ours(from)) {
+    errno = EBADF;
+    return -1;
+  }
+  bool moved = is_ours(to);
+  if (moved) move_trace_descriptor(to);
+  forget_descriptor(to);
+  int result = real();
+  if (moved && result < 0) system_call(SYS_close, to);
+  return result;
 }
 
 }  // namespace
@@ -38,12 +54,8 @@ INTERPOSE int close(int descriptor) {
 INTERPOSE int close_range(unsigned first, unsigned last, int flags) { return close_around(first, last, flags); }
 INTERPOSE void closefrom(int first) { close_around(first < 0 ? 0 : static_cast<unsigned>(first), ~0u, 0); }
 INTERPOSE int dup2(int from, int to) {
-  if (is_ours(to)) move_trace_descriptor(to);
-  forget_descriptor(to);
-  return REAL(dup2)(from, to);
+  return duplicate(from, to, [&] { return REAL(dup2)(from, to); });
 }
 INTERPOSE int dup3(int from, int to, int flags) {
-  if (is_ours(to)) move_trace_descriptor(to);
-  forget_descriptor(to);
-  return REAL(dup3)(from, to, flags);
+  return duplicate(from, to, [&] { return REAL(dup3)(from, to, flags); });
 }

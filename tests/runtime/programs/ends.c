@@ -171,6 +171,9 @@ int main(int argc, char **argv) {
     for (int i = 3; i < 2000; ++i) close(i);
     closefrom(3);
     CHECK(close_range(3, ~0u, 0) == 0);
+    /* Ours is not there for who looks, and looking leaves nothing behind. */
+    for (int i = 3; i < 2000; ++i) CHECK(dup2(i, i) == -1 && errno == EBADF);
+    for (int i = 3; i < 2000; ++i) CHECK(dup2(i, 2500) == -1 && dup3(2500, i, O_CLOEXEC) == -1 && errno == EBADF);
     for (int i = 900; i < 1020; ++i) CHECK(dup2(2, i) == i);
     for (uint64_t i = 0; i < 30000; ++i) hand_write(&other, i);
     return 0;
