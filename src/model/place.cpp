@@ -10,6 +10,20 @@ namespace {
 constexpr size_t kDeepest = 64;  // recursion can be without bound, a report cannot
 }
 
+bool librarys_own(const Trace& trace, const Event& access) {
+  if (access.site == kNone<SiteId>) return false;
+  if (!access.atomic()) return is_system_file(trace.site(access.site).file);
+  auto of_atomics = [](std::string_view function) {
+    return function.starts_with("std::atomic") || function.starts_with("std::__atomic");
+  };
+  SiteId frame = access.site;
+  for (ContextId c = access.context; c != kNone<ContextId> && of_atomics(trace.site(frame).function); c = trace.context(c).parent) {
+    if (trace.context(c).call_site != kNone<SiteId>) frame = trace.context(c).call_site;
+  }
+  const SiteInfo& who = trace.site(frame);
+  return is_system_file(who.file) && !of_atomics(who.function);
+}
+
 void put_place(AccessReport& access, const Trace& trace, SiteId site, ContextId context) {
   if (site == kNone<SiteId>) return;
   std::vector<SiteId> frames{site};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "model/glob.h"
+#include "trace/library.h"
 
 namespace cleave {
 namespace {
@@ -11,7 +12,9 @@ namespace {
 std::string_view whole_array(std::string_view name) { return name.substr(0, name.find('[')); }
 
 // For a person: the type where there is one, since findings are told once for all instances.
-const std::string& shown(const ObjectInfo& object) { return object.type.empty() ? object.name : object.type; }
+const std::string& shown(const ObjectInfo& object) {
+  return object.type.empty() || object.type == kLibraryBlock ? object.name : object.type;
+}
 
 }  // namespace
 
@@ -38,7 +41,8 @@ SetId SetMap::classify(VariableId variable) {
     }
     std::string name = shown(tables_.object(object));
     if (!part.empty()) name = part.find('.') == std::string::npos ? name + "." + part : part;
-    SetId set = intern(fmt::format("object:{}:{}", raw(object), part), {.name = name, .owner = owner_of(object)});
+    SetId set = intern(fmt::format("object:{}:{}", raw(object), part),
+                       {.name = name, .owner = owner_of(object), .machinery = is_machinery(tables_.object(object).type)});
     if (part.empty()) set_by_root_[raw(object)] = set;
     return set;
   }

@@ -31,6 +31,7 @@ struct SetInfo {
   std::string name;  // for people, and the same for every instance of a type: Account, Account.money
   OwnerId owner = kNone<OwnerId>;  // kNone: only units that span everything are declared on it
   bool atomic = false;             // of an atomic variable: the heuristics stay away
+  bool machinery = false;          // of an object of the standard library's: what its own code does there is its own affair
 };
 
 // [sets] of cleave.toml: "Account.money" = ["Account::checking", "Account::savings"]. Globs over Type::field

@@ -5,6 +5,9 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "model/place.h"
+#include "trace/library.h"
+
 namespace cleave {
 namespace {
 
@@ -52,12 +55,19 @@ class Hints {
   }
 
  private:
+  bool in_machinery(const VariableInfo& variable) const {
+    ObjectId object = variable.object;
+    while (object != kNone<ObjectId> && trace_.object(object).outer != kNone<ObjectId>) object = trace_.object(object).outer;
+    return is_machinery(variable.name) || (object != kNone<ObjectId> && is_machinery(trace_.object(object).type));
+  }
+
   // Touched by two threads, and written after the first of them.
   void find_shared() {
     std::vector<ThreadId> first(trace_.variables().size(), kNone<ThreadId>);
     std::vector<bool> both(first.size()), written(first.size());
     for (const Event& event : trace_.events()) {
       if (!is_access(event.kind)) continue;
+      if (librarys_own(trace_, event) && (event.atomic() || in_machinery(trace_.variable(event.variable())))) continue;
       uint32_t variable = raw(event.variable());
       if (first[variable] == kNone<ThreadId>) first[variable] = event.thread;
       if (first[variable] != event.thread) both[variable] = true;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/glob.h"
+#include "trace/library.h"
 #include "trace/unit_flags.h"
 
 namespace cleave {
@@ -290,9 +291,10 @@ void UnitTracker::finish(Part& part, EventIndex position) {
 // Outermost first: the top-most unit that is declared on the set, or is an additional unit for it already, takes the
 // access. If there is none, the innermost function becomes an additional unit. One of the object's own methods comes
 // before an additional unit, which is over with it: who calls methods takes each for atomic.
-UnitTracker::Answer UnitTracker::find_frame(const Thread& state, SetId set, bool atomic) const {
+// `alone`: the heuristics have nothing to say about the access.
+UnitTracker::Answer UnitTracker::find_frame(const Thread& state, SetId set, bool alone) const {
   const SetInfo& info = sets_.info(set);
-  atomic = atomic || info.atomic;  // the heuristics have nothing to say then
+  alone = alone || info.atomic;
   uint32_t innermost = kNoFrame, claimed = kNoFrame;
   bool in_accessor = false;
   for (uint32_t i = 0; i < state.frames.size(); ++i) {
@@ -302,9 +304,9 @@ UnitTracker::Answer UnitTracker::find_frame(const Thread& state, SetId set, bool
     bool own = info.owner != kNone<OwnerId> &&
                (info.owner == frame.owner || info.owner == role.statics || info.owner == role.file);
     bool declared = section ? !in_accessor && claimed == kNoFrame
-                            : role.scope == Scope::Everything || (!atomic && role.scope == Scope::Owners && own);
+                            : role.scope == Scope::Everything || (!alone && role.scope == Scope::Owners && own);
     if (declared) return {.frame = i, .claimed = claimed};
-    if (atomic) continue;
+    if (alone) continue;
     if (claimed == kNoFrame && (frame.whole.has(set) || frame.round.has(set))) claimed = i;
     if (role.barred) innermost = claimed = kNoFrame;
     if (role.opaque_locks && (role.scope == Scope::Additional || !own)) in_accessor = true;
@@ -344,15 +346,21 @@ void UnitTracker::leave(Frame& frame, SetId set) {
   frame.left.push_back(set);
 }
 
+bool UnitTracker::in_library(const Event& access) const {
+  return access.site != kNone<SiteId> && is_system_file(tables_.site(access.site).file);
+}
+
 UnitTracker::Cover& UnitTracker::cover_slowly(const Event& access, SetId set, EventIndex position) {
   Thread& state = thread(access.thread);
   Known& known = state.known[raw(set) % kKnown];
+  const bool machinery = sets_.info(set).machinery;
   Answer answer;
   if (!state.frames.empty()) {
-    answer = find_frame(state, set, access.atomic());
+    answer = find_frame(state, set, access.atomic() || (machinery && in_library(access)));
     claim(state, answer, set, position);
   }
-  known = {.set = set, .atomic = access.atomic(), .version = state.version, .cover = {}};
+  // Among what is the library's means the answer depends on the place of the access: it is not kept.
+  known = {.set = machinery ? kNone<SetId> : set, .atomic = access.atomic(), .version = state.version, .cover = {}};
   if (answer.frame == kNoFrame) return known.cover;
   Frame& frame = state.frames[answer.frame];
   OpenUnit& open = (answer.round ? frame.round : frame.whole).open;

@@ -217,7 +217,8 @@ class UnitTracker {
   void next_round(Thread& thread, EventIndex position);
   void end_additional(Thread& thread, EventIndex position);
   void finish(Part& part, EventIndex position);
-  Answer find_frame(const Thread& thread, SetId set, bool atomic) const;
+  Answer find_frame(const Thread& thread, SetId set, bool alone) const;
+  bool in_library(const Event& access) const;
   void claim(Thread& thread, const Answer& answer, SetId set, EventIndex position);
   static void leave(Frame& frame, SetId set);
 

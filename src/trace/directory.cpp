@@ -434,8 +434,10 @@ ObjectId Directory::allocate(uint64_t address, uint64_t bytes, TableSite caller,
   std::string place = place_of(caller);
   std::string name = place.empty() ? how : fmt::format("{}@{}", how, place);
   uint64_t count = ++counts_[name];
-  ObjectId id =
-      builder_.add_object({.name = fmt::format("{}#{}", name, count), .address = address, .size = bytes});
+  ObjectInfo info{.name = fmt::format("{}#{}", name, count), .address = address, .size = bytes};
+  if (caller && is_system_file(text_of(caller.module->tables, caller.module->tables.sites[caller.site].file)))
+    info.type = kLibraryBlock;
+  ObjectId id = builder_.add_object(std::move(info));
   blocks_[address] = Block{.size = std::max<uint64_t>(bytes, 1), .object = id, .name = std::move(name)};
   return id;
 }

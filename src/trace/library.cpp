@@ -1,6 +1,19 @@
 #include "trace/library.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace cleave {
+
+bool is_machinery(std::string_view type) {
+  constexpr std::string_view kPrefixes[] = {
+      kLibraryBlock,        "std::__future_base",  "std::__basic_future",       "std::future",     "std::shared_future",
+      "std::promise",       "std::packaged_task",  "std::_Sp_",                 "std::__shared_count", "std::__weak_count",
+      "std::thread",        "std::jthread",        "std::stop_",                "std::_Stop",      "std::__exception_ptr",
+      "std::once_flag",     "std::mutex",          "std::condition_variable",   "std::latch",      "std::barrier",
+      "std::__detail::__w", "std::counting_semaphore"};
+  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes), [&](std::string_view prefix) { return type.starts_with(prefix); });
+}
 
 std::string without_innards(std::string_view path) {
   std::string kept;

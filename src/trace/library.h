@@ -11,6 +11,13 @@ inline bool is_library_type(std::string_view type) {
   return type.starts_with("std::") || type.starts_with("__gnu_cxx::");
 }
 
+// What memory is called that the standard library has allocated, until it is known whose it is.
+inline constexpr std::string_view kLibraryBlock = "std::allocator";
+
+// Whether objects of the class are the library's means, not what a program keeps its data in: the state of a future, the count
+// of a shared_ptr, a stop_token, a mutex. A container is not.
+bool is_machinery(std::string_view type);
+
 // A path of fields without what the standard library calls its own: "map_._M_h._M_buckets" → "map_",
 // "pairs_._M_elems[3].first" → "pairs_[3].first". Empty if all of it is that.
 std::string without_innards(std::string_view path);

@@ -294,6 +294,93 @@ int main(int count, char**) {
 """
 
 
+POOL = r"""
+#include <condition_variable>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <queue>
+#include <shared_mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+class Pool {
+ public:
+  explicit Pool(int count) {
+    for (int i = 0; i < count; ++i) workers_.emplace_back([this](std::stop_token stop) { run(stop); });
+  }
+  ~Pool() {
+    for (std::jthread& worker : workers_) worker.request_stop();
+    changed_.notify_all();
+  }
+  template <class F>
+  auto submit(F work) -> std::future<decltype(work())> {
+    auto task = std::make_shared<std::packaged_task<decltype(work())()>>(std::move(work));
+    auto result = task->get_future();
+    {
+      std::lock_guard guard(mutex_);
+      tasks_.push([task] { (*task)(); });
+    }
+    changed_.notify_one();
+    return result;
+  }
+
+ private:
+  void run(std::stop_token stop) {
+    for (;;) {
+      std::function<void()> task;
+      {
+        std::unique_lock lock(mutex_);
+        if (!changed_.wait(lock, stop, [&] { return !tasks_.empty(); })) return;
+        task = std::move(tasks_.front());
+        tasks_.pop();
+      }
+      task();
+    }
+  }
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::queue<std::function<void()>> tasks_;
+  std::vector<std::jthread> workers_;
+};
+class Registry {
+ public:
+  int count() const {
+    std::shared_lock lock(mutex_);
+    return static_cast<int>(items_.size());
+  }
+  int add(std::shared_ptr<std::string> item) {
+    std::unique_lock lock(mutex_);
+    items_.push_back(std::move(item));
+    return static_cast<int>(items_.size()) - 1;
+  }
+  int add_unless_full(std::shared_ptr<std::string> item) {
+    if (count() >= 4) throw std::runtime_error("full");
+    return add(std::move(item));
+  }
+
+ private:
+  mutable std::shared_mutex mutex_;
+  std::vector<std::shared_ptr<std::string>> items_;
+};
+int main() {
+  Registry registry;
+  Pool pool(3);
+  std::vector<std::future<int>> results;
+  for (int i = 0; i < 6; ++i)
+    results.push_back(pool.submit([&, i] { return registry.add_unless_full(std::make_shared<std::string>(std::to_string(i))); }));
+  for (auto& result : results) {
+    try {
+      result.get();
+    } catch (const std::exception&) {
+    }
+  }
+}
+"""
+
+
 class InsideTheLibrary(unittest.TestCase):
     """What the standard library touches on the program's behalf is told in the program's words."""
 
@@ -351,6 +438,16 @@ class InsideTheLibrary(unittest.TestCase):
         self.assertTrue(places, done.stdout)
         self.assertEqual(len(places), len(set(places)), done.stdout)
         self.assertEqual({one["variable"].rstrip("[]") for one in report["findings"]}, {"Cache::log_"}, done.stdout)
+
+    def test_what_the_library_synchronizes_by_is_its_own_affair(self):
+        (Path(self.folder.name) / "pool.cpp").write_text(POOL)
+        built = self.run_there(COMPILER, "-std=c++20", "-g", "-O2", "-pthread", "pool.cpp", "-o", "pool")
+        self.assertEqual(built.returncode, 0, built.stderr)
+        self.run_there(CLEAVE, "record", "--schedule", "pct", "--seed", "3", "-o", "p.cleave", "--", "./pool")
+        done, report = self.findings("predict", "p.cleave", "--solver-seconds", "5", "--json", "f.json")
+        self.assertLessEqual({one["variable"] for one in report["findings"]}, {"Registry::items_", "Registry::items_[]"}, done.stdout)
+        self.assertGreater(report["stages"][0]["left out: the library's own atomics"], 0)
+        self.assertNotIn("touches std::", done.stdout)
 
     def test_runs_keep_no_single_trace(self):
         done = self.run_there(CLEAVE, "check", "--runs", "2", "-o", "t.cleave", "--", "./cache")

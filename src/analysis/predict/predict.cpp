@@ -60,6 +60,8 @@ class Pipeline {
       survey = prediction::survey(facts_, survey_options);
     }
     report("patterns", survey.triples[0], survey.site_count[0], now() - start);
+    if (survey.library_locations > 0)
+      result_.stages.back().counts["left out: the library's own atomics"] = survey.library_locations;
     if (options_.order) report("order", survey.triples[1], survey.site_count[1], order_seconds);
     if (options_.locks) report("locks", survey.triples[2], survey.site_count[2], locks_seconds);
     for (VariableId variable : survey.cut) {

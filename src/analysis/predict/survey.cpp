@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analysis/predict/places.h"
+#include "model/place.h"
 
 namespace cleave::prediction {
 namespace {
@@ -79,6 +80,10 @@ class Sweep {
   void location(uint32_t variable) {
     gather(variable);
     if (pairs_.empty()) return;
+    if (library_keeps(variable)) {
+      ++survey_.library_locations;
+      return;
+    }
     std::vector<Class<Pair>> pair_classes = classes_of(pairs_);
     std::vector<Class<Single>> single_classes = classes_of(singles_);
     uint64_t budget = options_.class_pairs;
@@ -95,6 +100,14 @@ class Sweep {
         if (pattern != Pattern::None) combine(pairs, singles, pattern);
       }
     }
+  }
+
+  // How the standard library synchronizes is its own affair.
+  bool library_keeps(uint32_t variable) const {
+    std::span<const EventNumber> accesses = facts_.accesses.of(variable);
+    auto atomic = [&](EventNumber e) { return facts_.event(e).atomic(); };
+    auto own = [&](EventNumber e) { return librarys_own(facts_.trace, facts_.event(e)); };
+    return std::any_of(accesses.begin(), accesses.end(), atomic) && std::all_of(accesses.begin(), accesses.end(), own);
   }
 
   void gather(uint32_t variable) {

@@ -39,6 +39,7 @@ struct Survey {
   std::vector<SiteTriple> sites;          // in the order in which they were first met
   std::array<uint64_t, 3> triples{};      // by Reached
   std::array<uint64_t, 3> site_count{};
+  uint64_t library_locations = 0;         // left out: where the standard library synchronizes, by atomics of its own
   std::vector<VariableId> cut;            // locations for which the limit of class pairs was met
 };
 
