@@ -1,8 +1,10 @@
 #include "solve/feasibility.h"
 
+#include <sys/mman.h>
 #include <z3++.h>
 
 #include <algorithm>
+#include <exception>
 #include <new>
 
 #include "solve/cone.h"
@@ -30,6 +32,14 @@ uint32_t cheapest(const Slice& slice, const std::vector<uint32_t>& outside) {
     }
   }
   return best;
+}
+
+// A solver that finds no memory for its first steps ends the process: not asked then. What runs out later is told by it.
+void need_room_for_solver() {
+  constexpr size_t kRoom = size_t{96} << 20;
+  void* room = mmap(nullptr, kRoom, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) throw std::bad_alloc();
+  munmap(room, kRoom);
 }
 
 }  // namespace
@@ -73,6 +83,9 @@ class FeasibilityChecker::Impl {
     } catch (const std::bad_alloc&) {
       result.answer = Answer::Unknown;
       result.why = "memory: there is none left";
+    } catch (const std::exception& error) {  // its clock needs a thread, for instance
+      result.answer = Answer::Unknown;
+      result.why = std::string("solver: ") + error.what();
     }
     return result;
   }
@@ -104,6 +117,7 @@ class FeasibilityChecker::Impl {
       if (growth == kHard && explore_whole(query, kLook, result)) return;
       if (most_effort_ == 0) break;
 
+      need_room_for_solver();
       z3::context context;
       Encoding open(context, trace_, index_, slice, cone, derived_, query, options_, Closing::Open);
       z3::check_result outer = ask(open, query, result);
@@ -190,6 +204,7 @@ class FeasibilityChecker::Impl {
   bool guess(const FeasibilityQuery& query, Feasibility* result) {
     auto [low, high] = std::minmax({static_cast<uint32_t>(raw(query.first)), static_cast<uint32_t>(raw(query.remote)),
                                     static_cast<uint32_t>(raw(query.second))});
+    if (out_of_time()) throw OutOfTime();
     if (options_.states == 0 || high - low > kLargestWindow) return false;
     const bool whole = high <= options_.whole;
     Slice slice(index_, whole || low <= options_.window ? 0 : index_.awake_before(low - options_.window));
@@ -200,8 +215,9 @@ class FeasibilityChecker::Impl {
     }
     if (slice.events() > kLargestWindow) return false;
     Cone cone(trace_, index_, slice, derived_, query, options_.model);
-    for (Guide guide : {Guide::Recorded, Guide::RemoteFirst}) {
-      Exploration got = explore(trace_, index_, cone, query, options_, 2 * slice.events() + kGlance, Switches::BetweenRuns, guide);
+    for (auto [guide, switches] : {std::pair{Guide::Recorded, Switches::BetweenRuns}, {Guide::RemoteFirst, Switches::BetweenRuns},
+                                   {Guide::RemoteFirst, Switches::Anywhere}}) {
+      Exploration got = explore(trace_, index_, cone, query, options_, 2 * slice.events() + kGlance, switches, guide);
       result->states += got.states;
       if (got.outcome != Exploration::Outcome::Found) continue;
       result->slice_events = slice.events();

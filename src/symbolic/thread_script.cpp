@@ -34,9 +34,16 @@ bool ThreadScript::fetch() {
     ahead_.push_back(std::move(slot));
     return true;
   }
+  // The tables of the legs follow that of the segment, each with the slots of its leg.
+  const std::vector<SegmentTable>& tables = record->segment->module->tables.segments;
+  size_t leg = record->segment->index + 1, left = SIZE_MAX;
+  if ((tables[record->segment->index].flags & CLEAVE_SEGMENT_LEGS) != 0 && leg < tables.size()) left = tables[leg].slots.size();
   for (uint32_t i = 0; i < record->segment->slots.size(); ++i) {
+    while (left == 0 && leg + 1 < tables.size()) left = tables[++leg].slots.size();
+    if (left != SIZE_MAX) --left;
     const SlotPlan& plan = record->segment->slots[i];
     ScriptSlot slot{.segment = record->segment, .slot = i, .record = record->number};
+    slot.leg = static_cast<uint32_t>(leg);
     slot.address = plan.address_constant;
     if (plan.address_source == Source::Word) slot.address += record->words[plan.address_index];
     slot.value = plan.value_source == Source::Word ? record->words[plan.value_index] : plan.value_constant;

@@ -11,7 +11,7 @@ namespace cleave {
 
 struct ScriptSlot {
   const SegmentPlan* segment = nullptr;  // null: a record of the runtime
-  uint32_t slot = 0;
+  uint32_t slot = 0, leg = 0;
   uint64_t record = 0;
   RecordKind kind = RecordKind::segment;
   uint64_t address = 0, value = 0;       // of reads, writes; value of results, switches, tokens, calls

@@ -74,14 +74,15 @@ void pin_the_rest(WalkContext& context) {
   }
 }
 
-// Accesses of one record are those of one segment, which is executed in one piece under control.
+// Accesses of one leg of a record are executed in one piece under control.
 void note_runs(WalkContext& context) {
   const Trace& trace = context.recorded.trace;
   std::vector<EventIndex> run_of(trace.size());
   for (const std::vector<uint32_t>& mine : context.events) {
     for (size_t i = 0; i < mine.size(); ++i) {
       const bool goes_on = i > 0 && is_access(trace.events()[mine[i]].kind) && is_access(trace.events()[mine[i - 1]].kind) &&
-                           context.recorded.origins[mine[i]].record == context.recorded.origins[mine[i - 1]].record;
+                           context.recorded.origins[mine[i]].record == context.recorded.origins[mine[i - 1]].record &&
+                           context.legs[mine[i]] == context.legs[mine[i - 1]];
       run_of[mine[i]] = goes_on ? run_of[mine[i - 1]] : id_of<EventIndex>(mine[i]);
     }
   }
@@ -143,7 +144,7 @@ Result<SymbolicTrace> walk_recorded_paths(const RecordedTrace& recorded, const s
     SymbolicTrace symbolic(recorded.trace);
     symbolic.set_written_outside(outside);
     WalkContext context{.recorded = recorded, .bitcode = bitcode, .symbolic = symbolic, .report = *report, .shared = shared,
-                        .events = {}, .not_modelled = {}, .by_address = {}, .stores_move = walk < kMostWalks, .moved_over = {}};
+                        .events = {}, .legs = std::vector<uint32_t>(recorded.trace.size()), .not_modelled = {}, .by_address = {}, .stores_move = walk < kMostWalks, .moved_over = {}};
     walk_threads(context);
     bool grown = false;
     for (uint32_t variable : context.moved_over) {

@@ -75,6 +75,7 @@ void Walker::pop() {
     const auto& mine = context_.events[raw(thread_)];
     size_t after = static_cast<size_t>(std::lower_bound(mine.begin(), mine.end(), it->second.back()) - mine.begin()) + 1;
     progress_ = std::max(progress_, after);
+    for (uint32_t event : it->second) context_.legs[event] = slot->leg;
   }
   script_.pop();
 }

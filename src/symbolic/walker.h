@@ -28,6 +28,7 @@ struct WalkContext {
   WalkReport& report;
   std::vector<bool> shared;                       // by variable
   std::vector<std::vector<uint32_t>> events;      // by thread, in order
+  std::vector<uint32_t> legs;                     // by event: which leg of its record it is in
   std::set<std::string> not_modelled;
   std::map<uint64_t, VariableId> by_address;      // of variables; kNone where memory was used again
   bool stores_move = true;                        // false: every index keeps its value

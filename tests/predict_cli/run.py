@@ -2,6 +2,7 @@
 """run.py ROOT BUILD: examples/bank.cpp from compile to replay, then bad input of every kind to predict and replay."""
 import json
 import os
+import resource
 import re
 import shutil
 import subprocess
@@ -158,6 +159,39 @@ class Bank(unittest.TestCase):
         said = " ".join(done.stdout.split())
         self.assertIn("the symbolic stage was left out: the solver cannot be loaded", said)
         self.assertIn("cleave doctor", said)
+
+    def test_with_little_memory(self):
+        """Whatever the process may have, predict ends as it should; what it could not decide for lack of memory is said."""
+        if any(name in CLEAVE.read_bytes() for name in (b"__asan_init", b"__tsan_init")):
+            self.skipTest("a sanitizer needs more address space than any limit leaves")
+        (self.folder / "figure.txt").write_text("# cleave text trace 1\nT1 begin u\nT1 read x 0 -> a\nT1 write x 1 = (+ a 1)\nT1 end\n"
+                                                "T2 read x 1 -> b\nT2 assume (> b 0)\nT2 write x 5 = 5\n")
+        said = {}
+        for megabytes in (120, *range(190, 331, 10), 400, 1000):
+            limit = megabytes << 20
+            done = subprocess.run([CLEAVE, "predict", "--all", "figure.txt", "--json", "-"], cwd=self.folder, capture_output=True,
+                                  text=True, timeout=120, env={**os.environ, "NO_COLOR": "1"},
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+            self.assertIn(done.returncode, (0, 1), f"{megabytes} MB: {done.stderr}")
+            said[megabytes] = " ".join(done.stdout.split())
+        self.assertIn("the symbolic stage was left out", said[120])
+        self.assertIn('"symbolic": "unsat"', said[1000])
+        self.assertTrue(any("memory: " in text for text in said.values()), "nobody was told that memory ran out")
+
+    def test_without_the_module(self):
+        """The library of the symbolic stage is not there at all."""
+        elsewhere = self.folder / "elsewhere"
+        (elsewhere / "bin").mkdir(parents=True, exist_ok=True)
+        shutil.copy(CLEAVE, elsewhere / "bin")
+        done = subprocess.run([elsewhere / "bin" / "cleave", "predict", "--no-replay", "bank.cleave"], cwd=self.folder, capture_output=True,
+                              text=True, timeout=120, env={**os.environ, "NO_COLOR": "1"})
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.assertIn("the symbolic stage was left out", " ".join(done.stdout.split()))
+
+    def test_no_time_for_the_solver(self):
+        done = self.cleave("predict", "--no-replay", "--all", "--solver-seconds", "0", "bank.cleave", "--json", "-")
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.assertIn("unknown: time", done.stdout)
 
     def test_program_that_is_gone_or_another(self):
         witness = next(self.folder.glob("witness-*.json")).name
