@@ -48,12 +48,14 @@ void note_quick_exit(int status) { exit_status.store(status); }
 void initialise() {
   SignalSafeLock lock(starting);
   if (state.mode.load() != Mode::Unset) return;
+  state.starting.store(true);
   state.key_made = pthread_key_create(&state.key, thread_ends) == 0;
   resolve_all();
   state.mode.store(open_trace() ? Mode::Recording : Mode::Off);
-  if (state.mode.load() != Mode::Recording) return;
-  // The main thread is number 0: taken here, before any other can be made.
+  if (state.mode.load() != Mode::Recording) return state.starting.store(false);
   start_control();
+  state.starting.store(false);
+  // The main thread is number 0: taken here, before any other can be made.
   adopt_thread(acquire_thread(state.next_number.fetch_add(1), kNobody));
   if (state.one_at_a_time) control_main_begins();
   catch_fatal_signals();

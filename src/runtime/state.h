@@ -59,6 +59,7 @@ struct State {
   std::atomic<Mode> mode{Mode::Unset};
   std::atomic<bool> finished{false};     // END is written
   std::atomic<uint32_t> next_number{0};
+  std::atomic<bool> starting{false};  // initialise() is at work: what it calls itself is not the program's
   std::atomic<uint64_t> late{0};         // events after their thread's exit
   std::atomic<uint32_t> live_threads{0};
   SpinLock registry;

@@ -165,7 +165,7 @@ void retire_thread(Thread* thread) {
 
 Thread* own_thread() {
   if (__builtin_expect(current_thread != nullptr, 1)) return current_thread;
-  if (current_exited) return nullptr;
+  if (current_exited || state.starting.load(std::memory_order_relaxed)) return nullptr;
   if (state.mode.load() == Mode::Unset) initialise();
   if (current_thread != nullptr) return current_thread;
   adopt_thread(acquire_thread(state.next_number.fetch_add(1), kNobody));
