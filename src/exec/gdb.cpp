@@ -25,7 +25,8 @@ std::string python_string(const std::string& text) {
   return quoted + "'";
 }
 
-// Stops in __cleave_milestone, then shows the frame of the program that is about to do the access.
+// Stops in __cleave_milestone, then shows the frame of the program that is about to do the access, or that called the
+// library's function which is.
 constexpr const char* kPython = R"(
 class Milestone(gdb.Breakpoint):
     def __init__(self):
@@ -33,6 +34,11 @@ class Milestone(gdb.Breakpoint):
         self.silent = True
     def stop(self):
         return True
+
+def in_system_header(frame):
+    table = frame.find_sal().symtab
+    file = '' if table is None else table.fullname()
+    return file.startswith('/usr/') and not file.startswith('/usr/src/')
 
 def at_milestone(event):
     if not isinstance(event, gdb.BreakpointEvent) or milestone not in event.breakpoints:
@@ -44,7 +50,10 @@ def at_milestone(event):
         if library is None or 'libcleave_rt' not in library:
             break
         frame = frame.older()
-    frame.select()
+    own = frame
+    while own is not None and in_system_header(own):
+        own = own.older()
+    (own or frame).select()
     name = names[number] if number < len(names) else '?'
     gdb.write('\nmilestone %d of %d: %s\n' % (number + 1, len(names), name))
     gdb.execute('frame')
