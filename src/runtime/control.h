@@ -68,6 +68,7 @@ struct ControlThread {
   const volatile void* object = nullptr;
   const volatile void* mutex = nullptr;
   uint64_t deadline = UINT64_MAX;  // virtual nanoseconds
+  uint64_t idle_at_hold = 0;       // idle_nanoseconds() when the plan began to hold it
   bool woken = false;              // somebody did what it waits for
   bool timed_out = false;
   ControlThread *bucket_next = nullptr, *bucket_previous = nullptr;
@@ -153,6 +154,7 @@ struct Control {
   // while everybody was outside (control_time.cpp). Changed by the holder, or under the lock while nobody holds.
   std::atomic<uint64_t> skipped{0};
   std::atomic<uint64_t> idle_since{0};  // real time at which the turn became nobody's; 0: somebody has it
+  std::atomic<uint64_t> idle_before{0}; // nanoseconds for which it was nobody's before that, all in all
   uint64_t next_due = UINT64_MAX;       // no deadline is earlier than this
   std::atomic<uint64_t> points{0};   // written by the holder only
   uint64_t progress = 0;             // tells a deadlock from a chance to look again
@@ -396,7 +398,7 @@ void start_clocks();
 uint64_t virtual_now();
 uint64_t deadline_of(clockid_t clock, const timespec* time);
 uint64_t deadline_in(const timespec& time);
-uint64_t idle_nanoseconds();  // real time since the turn became nobody's
+uint64_t idle_nanoseconds();  // for which the turn was nobody's, in real time, all in all
 void begin_idle();  // under the lock: the turn is nobody's
 void end_idle();    // under the lock: somebody gets it
 inline bool somebody_is_due() { return control.timed_count != 0 && virtual_now() >= control.next_due; }

@@ -117,7 +117,7 @@ uint64_t virtual_now() {
 
 uint64_t idle_nanoseconds() {
   uint64_t since = control.idle_since.load(std::memory_order_relaxed);
-  return since == 0 ? 0 : real_now() - since;
+  return control.idle_before.load(std::memory_order_relaxed) + (since == 0 ? 0 : real_now() - since);
 }
 
 void begin_idle() { control.idle_since.store(real_now(), std::memory_order_relaxed); }
@@ -126,7 +126,9 @@ void end_idle() {
   uint64_t since = control.idle_since.load(std::memory_order_relaxed);
   if (since == 0) return;
   control.idle_since.store(0, std::memory_order_relaxed);
-  control.skipped.fetch_add(real_now() - since, std::memory_order_relaxed);
+  uint64_t idle = real_now() - since;
+  control.skipped.fetch_add(idle, std::memory_order_relaxed);
+  control.idle_before.fetch_add(idle, std::memory_order_relaxed);
 }
 
 uint64_t deadline_in(const timespec& time) {

@@ -153,13 +153,15 @@ void look_after_holder(uint64_t* seen_points) {
 }
 
 // Everybody else is outside: time goes by as it really does. This thread's may be over, and so may the patience with those
-// that the plan waits for while it holds this one.
+// that the plan waits for while it holds this one: all idle time counts, since a wait that times out again and again does not
+// bring the plan on.
 void look_while_idle(ControlThread* self) {
   if (control.replaying || control.holder.load() != nullptr) return;
   enter_scheduler();
   if (control.holder.load() == nullptr) {
     if (self->standing == Standing::Waiting && virtual_now() >= self->deadline) force_ready(self);
-    if (self->standing == Standing::Held && idle_nanoseconds() > kPatience) stop_plan(CLEAVE_PLAN_STUCK, nullptr);
+    if (self->standing == Standing::Held && idle_nanoseconds() - self->idle_at_hold > kPatience)
+      stop_plan(CLEAVE_PLAN_STUCK, nullptr);
     if (control.ready_count != 0)
       if (ControlThread* next = pick(nullptr, false)) give_turn(next);
   }
@@ -323,6 +325,7 @@ void hold(ControlThread* self) {
   SignalsBlocked blocked;
   enter_scheduler();
   self->standing = Standing::Held;
+  self->idle_at_hold = idle_nanoseconds();
   ++control.held;
   leave_ready(self);
   pass_turn(self, CLEAVE_RUN_PREEMPTED, false);
