@@ -479,6 +479,7 @@ class InsideTheLibrary(unittest.TestCase):
         self.assertEqual(built.returncode, 0, built.stderr)
         self.run_there(CLEAVE, "record", "--schedule", "pct", "--seed", "3", "-o", "p.cleave", "--", "./pool")
         done, report = self.findings("predict", "p.cleave", "--solver-seconds", "5", "--json", "f.json")
+        self.assertTrue(report["findings"], done.stdout)
         self.assertLessEqual({one["variable"] for one in report["findings"]}, {"Registry::items_", "Registry::items_[]"}, done.stdout)
         self.assertGreater(report["stages"][0]["left out: the library's own atomics"], 0)
         self.assertNotIn("touches std::", done.stdout)
