@@ -453,9 +453,6 @@ ObjectId Directory::release(uint64_t address, uint64_t* bytes) {
 }
 
 void Directory::forget(uint64_t address, uint64_t bytes) {
-  for (auto it = blocks_.lower_bound(address); it != blocks_.end() && it->first - address < bytes; ++it) {
-    if (it->second.owned) held_.erase({it->second.container, it->first});
-  }
   erase_range(blocks_, address, bytes);
   size_t instances = instances_.size();
   erase_range(instances_, address, bytes);
