@@ -48,6 +48,10 @@ void Walker::call(CallBase& call) {
   for (const Use& use : call.args()) arguments.push_back(operand(use));
   top().call = &call;
   read_by_value(call);
+  if (call.isMustTailCall()) {  // its frame is left before it
+    const ScriptSlot* slot = next_place();
+    if (slot != nullptr && slot->is(SlotKind::Exit) && in_current_function(*slot->segment)) pop();
+  }
   if (callee == nullptr) body = target_of(call);
   if (callee == nullptr && body != nullptr) {
     pin(scalar(call.getCalledOperand()));  // another function would be another path
@@ -125,10 +129,6 @@ void Walker::call_outside(CallBase& call) {
     pop();
     slot = script_.peek();
   }
-  if (slot != nullptr && slot->is(SlotKind::Exit)) {  // a tail call leaves first
-    pop();
-    slot = script_.peek();
-  }
   if (slot != nullptr && slot->is(SlotKind::Call)) pop();
   top().outside = true;
   top().outside_lost = met_symbols_;
@@ -155,7 +155,8 @@ void Walker::continue_outside() {
     pop();
     return;
   }
-  if (slot != nullptr && (slot->is(SlotKind::Enter) || !in_current_function(*slot->place()))) {
+  const bool left = top().call->isMustTailCall();  // then what follows in other functions may be its caller's
+  if (slot != nullptr && (slot->is(SlotKind::Enter) || (!left && !in_current_function(*slot->place())))) {
     enter_from_script();
     return;
   }

@@ -81,6 +81,58 @@ TEST_P(CallsAt, ThroughPointersAreFollowed) {
   }
 }
 
+// A call that leaves no record, then one at the very end of the function: the records of the second are not taken for
+// something that the first called back, nor the caller's for something that the second did.
+const char* kEnds = R"(
+#include <stdio.h>
+#include <mutex>
+#include <thread>
+std::mutex m;
+long in_x = 5, out_x, destroyed;
+struct Counted { virtual void dispose() {} virtual void destroy() { destroyed += 2; } };
+Counted* volatile counted = new Counted;
+__attribute__((noinline)) void release(Counted* c) { c->dispose(); c->destroy(); }
+__attribute__((noinline)) long last(long x) { ++destroyed; return x + 1; }
+__attribute__((noinline)) long first(long x) { [[clang::musttail]] return last(x); }
+long (*volatile pick)(long) = last;
+__attribute__((noinline)) long through(long x) { [[clang::musttail]] return pick(x); }
+__attribute__((noinline)) int closing(FILE* f) { [[clang::musttail]] return fflush(f); }
+void work(long seed) {
+  for (int round = 0; round < 3; ++round) {
+    std::lock_guard<std::mutex> hold(m);
+    release(counted);
+    long x = first(in_x) + through(in_x);
+    closing(stdout);
+    out_x = x;
+    in_x = x + seed;
+  }
+}
+int main() {
+  std::thread a(work, 1), b(work, 2);
+  a.join();
+  b.join();
+}
+)";
+
+TEST_P(CallsAt, AtTheEndOfAFunctionLeaveItOnce) {
+  auto walked = record_program(std::string("ends_") + (GetParam() + 1) + ".cpp", kEnds, GetParam());
+  ASSERT_TRUE(walked);
+  Result<SymbolicTrace> lifted = walk_recorded_paths(walked->recorded, {walked->program}, &walked->report);
+  ASSERT_TRUE(lifted.ok()) << lifted.error().sentence();
+  EXPECT_EQ(walked->report.mismatches, 0u) << walked->remarks();
+  EXPECT_EQ(walked->report.threads_lost, 0u) << walked->remarks();
+  std::map<std::string, size_t> expressions;
+  for (size_t e = 0; e < walked->recorded.trace.size(); ++e) {
+    const Event& event = walked->recorded.trace.events()[e];
+    const ExpressionId stored = writes(event.kind) ? lifted.value().stored(EventIndex{e}) : kNone<ExpressionId>;
+    if (stored == kNone<ExpressionId>) continue;
+    expressions[walked->recorded.trace.variable(event.variable()).name] += !lifted.value().pool().is_constant(stored);
+  }
+  EXPECT_EQ(expressions["out_x"], 6u);
+  EXPECT_EQ(expressions["in_x"], 6u);
+  EXPECT_EQ(expressions["destroyed"], 18u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Levels, CallsAt, testing::Values("-O0", "-O1", "-O2", "-O3"),
                          [](const auto& info) { return std::string(info.param + 1); });
 
