@@ -8,7 +8,7 @@ namespace cleave::bench {
 
 void SerializableTrace::name(TraceBuilder& builder, const TraceSize& size) {
   for (uint32_t t = 0; t < size.threads; ++t) builder.add_thread({.name = fmt::format("T{}", t)});
-  for (uint32_t v = 0; v < size.variables; ++v) builder.add_variable({.name = fmt::format("V{}", v)});
+  for (uint32_t v = 0; v < size.variables; ++v) builder.add_variable(fmt::format("V{}", v));
   builder.unit_name("unit");
 }
 

@@ -66,7 +66,7 @@ void print_counts(const Counts& counts, const Trace& names) {
     fmt::print("  … and {} more threads\n", counts.by_thread.size() - kShown);
   fmt::print(
       "\n{} variables, {} objects, {} synchronization objects, {} units, {} sites, {} calling contexts\n",
-      names.variables().size(), names.objects().size(), names.syncs().size(), names.unit_names().size(),
+      names.variable_count(), names.objects().size(), names.syncs().size(), names.unit_names().size(),
       names.sites().size(), names.contexts().size());
 }
 

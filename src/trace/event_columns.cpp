@@ -94,7 +94,7 @@ uint64_t field_of(const Event& event, int field) {
 
 uint32_t last_id(const Trace& t, ObjectMeaning meaning) {
   switch (meaning) {
-    case ObjectMeaning::Variable: return static_cast<uint32_t>(t.variables().size());
+    case ObjectMeaning::Variable: return static_cast<uint32_t>(t.variable_count());
     case ObjectMeaning::Sync: return static_cast<uint32_t>(t.syncs().size());
     case ObjectMeaning::Thread: return static_cast<uint32_t>(t.threads().size());
     case ObjectMeaning::UnitName: return static_cast<uint32_t>(t.unit_names().size());

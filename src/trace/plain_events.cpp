@@ -39,6 +39,7 @@ class ByteWriter {
     number(values.size());
     for (T& value : values) visit(value);
   }
+  void variables(VariableTable& table);
   std::string& bytes() { return bytes_; }
 
  private:
@@ -76,6 +77,7 @@ class ByteReader {
     values.reserve(count);
     for (uint64_t i = 0; i < count && !failed_; ++i) visit(values.emplace_back());
   }
+  void variables(VariableTable& table);
   bool good() const { return !failed_ && next_ == end_; }
   bool failed() const { return failed_; }
 
@@ -104,7 +106,7 @@ class ByteReader {
 // Everything of a Trace but its events; one visit for both directions.
 struct Tables {
   std::vector<ThreadInfo> threads;
-  std::vector<VariableInfo> variables;
+  VariableTable variables;
   std::vector<ObjectInfo> objects;
   std::vector<SyncInfo> syncs;
   std::vector<SiteInfo> sites;
@@ -117,12 +119,43 @@ struct Tables {
 };
 
 template <typename Archive>
+void visit_facts(Archive& a, VariableInfo& i) {
+  a.field(i.address), a.field(i.size), a.field(i.object), a.text(i.field);
+  a.field(i.initial), a.field(i.initial_known), a.field(i.flags), a.text(i.home), a.text(i.set);
+}
+
+void ByteWriter::variables(VariableTable& table) {
+  number(table.size());
+  for (VariableInfo& info : table.all()) {
+    text(info.name);
+    visit_facts(*this, info);
+  }
+}
+
+void ByteReader::variables(VariableTable& table) {
+  constexpr uint8_t kNoFacts[9] = {};  // of a variable that has only a name
+  uint64_t count = number();
+  if (count > left()) return void(fail());
+  for (uint64_t i = 0; i < count && !failed_; ++i) {
+    uint64_t size = number();
+    if (size > left()) return void(fail());
+    std::string_view name(reinterpret_cast<const char*>(next_), size);
+    next_ += size;
+    if (left() >= sizeof kNoFacts && std::memcmp(next_, kNoFacts, sizeof kNoFacts) == 0) {
+      next_ += sizeof kNoFacts;
+      table.add_name(name);
+      continue;
+    }
+    VariableInfo info{.name = std::string(name)};
+    visit_facts(*this, info);
+    table.add(std::move(info));
+  }
+}
+
+template <typename Archive>
 void visit(Archive& a, Tables& t) {
   a.list(t.threads, [&](ThreadInfo& i) { a.text(i.name), a.field(i.parent), a.text(i.path); });
-  a.list(t.variables, [&](VariableInfo& i) {
-    a.text(i.name), a.field(i.address), a.field(i.size), a.field(i.object), a.text(i.field);
-    a.field(i.initial), a.field(i.initial_known), a.field(i.flags), a.text(i.home), a.text(i.set);
-  });
+  a.variables(t.variables);
   a.list(t.objects, [&](ObjectInfo& i) {
     a.text(i.name), a.text(i.type), a.field(i.address), a.field(i.size), a.field(i.outer);
   });
@@ -185,8 +218,10 @@ bool tables_hold(const Tables& t) {
   for (const ThreadInfo& i : t.threads) {
     if (!fits(raw(i.parent), t.threads.size())) return false;
   }
-  for (const VariableInfo& i : t.variables) {
-    if (!fits(raw(i.object), t.objects.size())) return false;
+  if (!t.variables.only_names()) {
+    for (const VariableInfo& i : t.variables.all()) {
+      if (!fits(raw(i.object), t.objects.size())) return false;
+    }
   }
   for (const ObjectInfo& i : t.objects) {
     if (!outers_end(t.objects, i.outer)) return false;
@@ -211,7 +246,7 @@ bool tables_hold(const Tables& t) {
 
 void put_tables(TraceBuilder& builder, Tables& tables) {
   for (ThreadInfo& info : tables.threads) builder.add_thread(std::move(info));
-  for (VariableInfo& info : tables.variables) builder.add_variable(std::move(info));
+  builder.set_variables(std::move(tables.variables));
   for (ObjectInfo& info : tables.objects) builder.add_object(std::move(info));
   for (SyncInfo& info : tables.syncs) builder.add_sync(std::move(info));
   for (SiteInfo& info : tables.sites) builder.add_site(std::move(info));
@@ -319,7 +354,7 @@ void write_binary_trace(const Trace& trace, const std::function<void(std::string
   sink({reinterpret_cast<const char*>(&header), sizeof header});
   auto copy = [](auto span) { return std::vector(span.begin(), span.end()); };
   Tables tables{copy(trace.threads()),
-                copy(trace.variables()),
+                trace.variable_table(),
                 copy(trace.objects()),
                 copy(trace.syncs()),
                 copy(trace.sites()),

@@ -117,7 +117,7 @@ class RapidParser {
     if (variable == NumberedNames::kUnknown) {
       uint32_t* place = numbered_variables_.place(fresh);
       if (place == nullptr) return false;
-      variable = *place = raw(builder_.add_variable({.name = std::string(fresh)}));
+      variable = *place = raw(builder_.add_variable(fresh));
     }
     event = Event{.kind = kind, .thread = ThreadId{thread}, .site = numbered_sites_[location]};
     event.object = variable;
@@ -171,7 +171,7 @@ class RapidParser {
     if (operation.size() == 1) {
       event.kind = operation[0] == 'r' ? EventKind::Read : EventKind::Write;
       event.object = named(numbered_variables_, variables_, object,
-                           [&] { return raw(builder_.add_variable({.name = std::string(object)})); });
+                           [&] { return raw(builder_.add_variable(object)); });
       return Outcome::Event;
     }
     if (operation.size() == 3) return lock(operation[0] == 'a', object, event);

@@ -208,7 +208,7 @@ Collected collect(RecordSource& source) {
 class Settler {
  public:
   Settler(RecordSource& source, Collected& all)
-      : source_(source), all_(all), tables_(source.tables()), splits_(tables_.variables().size()) {
+      : source_(source), all_(all), tables_(source.tables()), splits_(tables_.variable_count()) {
     for (const VariableSplit& split : all.splits) splits_.add(split);
   }
 
@@ -240,7 +240,7 @@ class Settler {
     for (const ContextInfo& info : tables_.contexts()) builder_.add_context(info);
     for (const std::string& name : tables_.input_names()) builder_.input_name(name);
     builder_.set_program(tables_.program());
-    numbers_.resize(tables_.variables().size(), kNone<VariableId>);
+    numbers_.resize(tables_.variable_count(), kNone<VariableId>);
     for (size_t i = 0; i < tables_.variables().size(); ++i) {
       if (splits_.is_split(id_of<VariableId>(i))) continue;
       VariableInfo info = tables_.variables()[i];

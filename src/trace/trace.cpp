@@ -43,8 +43,7 @@ ThreadId TraceBuilder::thread(std::string_view name) {
 
 VariableId TraceBuilder::variable(std::string_view name) {
   return VariableId{intern(variable_ids_, name, [&] {
-    trace_.variables_.push_back({.name = std::string(name)});
-    return static_cast<uint32_t>(trace_.variables_.size() - 1);
+    return raw(add_variable(name));
   })};
 }
 
@@ -80,8 +79,12 @@ ThreadId TraceBuilder::add_thread(ThreadInfo info) {
 }
 
 VariableId TraceBuilder::add_variable(VariableInfo info) {
-  grow_on_huge_pages(trace_.variables_);
-  trace_.variables_.push_back(std::move(info));
+  trace_.variables_.add(std::move(info));
+  return id_of<VariableId>(trace_.variables_.size() - 1);
+}
+
+VariableId TraceBuilder::add_variable(std::string_view name) {
+  trace_.variables_.add_name(name);
   return id_of<VariableId>(trace_.variables_.size() - 1);
 }
 

@@ -17,6 +17,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "trace/event.h"
+#include "trace/variable_table.h"
 
 namespace cleave {
 
@@ -25,22 +26,6 @@ struct ThreadInfo {
   ThreadId parent = kNone<ThreadId>;     // who created it
   std::string path;                      // place in the creation tree, "0.2.1"; empty in text traces
   friend bool operator==(const ThreadInfo&, const ThreadInfo&) = default;
-};
-
-struct VariableInfo {
-  std::string name;                      // as in the source: total, Account::balance, slots[3], malloc@f.c:12+8
-  uint64_t address = 0;                  // 0 in text traces
-  uint32_t size = 0;
-  ObjectId object = kNone<ObjectId>;     // the instance it lies in, if any
-  std::string field;                     // name of the field within that instance's type; empty if none
-  uint64_t initial = 0;                  // value before the first event
-  bool initial_known = false;            // said by `init`, or a zero-initialised global; else assumed 0
-  // What decides its set (model/sets.h).
-  enum Flags : uint32_t { kAtomic = 1, kConst = 2, kOwned = 4 };  // std::atomic; const; CLEAVE_OWNED pointer
-  uint32_t flags = 0;
-  std::string home;                      // class of a static field, file of a file-scope static of C; else empty
-  std::string set;                       // CLEAVE_SET of the field; else empty
-  friend bool operator==(const VariableInfo&, const VariableInfo&) = default;
 };
 
 // An instance: a heap block, a global of class type, an object within one. Its fields may form a set.
@@ -117,7 +102,7 @@ class Trace {
   size_t size() const { return events_.size(); }
 
   std::span<const ThreadInfo> threads() const { return threads_; }
-  std::span<const VariableInfo> variables() const { return variables_; }
+  std::span<const VariableInfo> variables() const { return variables_.all(); }
   std::span<const ObjectInfo> objects() const { return objects_; }
   std::span<const SyncInfo> syncs() const { return syncs_; }
   std::span<const SiteInfo> sites() const { return sites_; }
@@ -125,8 +110,12 @@ class Trace {
   std::span<const ContextInfo> contexts() const { return contexts_; }
   std::span<const std::string> input_names() const { return input_names_; }
 
+  // How many variables there are: asking for that alone does not make those that are only names (variable_table.h).
+  size_t variable_count() const { return variables_.size(); }
+  const VariableTable& variable_table() const { return variables_; }
+
   const ThreadInfo& thread(ThreadId id) const { return threads_[raw(id)]; }
-  const VariableInfo& variable(VariableId id) const { return variables_[raw(id)]; }
+  const VariableInfo& variable(VariableId id) const { return variables_.all()[raw(id)]; }
   const ObjectInfo& object(ObjectId id) const { return objects_[raw(id)]; }
   const SyncInfo& sync(SyncId id) const { return syncs_[raw(id)]; }
   const SiteInfo& site(SiteId id) const { return sites_[raw(id)]; }
@@ -155,7 +144,7 @@ class Trace {
   friend class TraceBuilder;
   std::vector<Event> events_;
   std::vector<ThreadInfo> threads_;
-  std::vector<VariableInfo> variables_;
+  VariableTable variables_;
   std::vector<ObjectInfo> objects_;
   std::vector<SyncInfo> syncs_;
   std::vector<SiteInfo> sites_;
@@ -182,6 +171,7 @@ class TraceBuilder {
 
   ThreadId add_thread(ThreadInfo info);
   VariableId add_variable(VariableInfo info);
+  VariableId add_variable(std::string_view name);  // one of which nothing but the name is known
   ObjectId add_object(ObjectInfo info);
   SyncId add_sync(SyncInfo info);
   SiteId add_site(SiteInfo info);  // equal sites get one id
@@ -198,10 +188,12 @@ class TraceBuilder {
   void remark(std::string sentence) { trace_.remarks_.push_back(std::move(sentence)); }
   void reserve(size_t events) { trace_.events_.reserve(events); }
   size_t size() const { return trace_.events_.size(); }
+  // All variables at once, in place of those there are.
+  void set_variables(VariableTable variables) { trace_.variables_ = std::move(variables); }
   // What has been built so far; for sources whose tables grow while their events are handed on elsewhere.
   const Trace& tables() const { return trace_; }
 
-  VariableInfo& variable_info(VariableId id) { return trace_.variables_[raw(id)]; }
+  VariableInfo& variable_info(VariableId id) { return trace_.variables_.all()[raw(id)]; }
   SyncInfo& sync_info(SyncId id) { return trace_.syncs_[raw(id)]; }
   ThreadInfo& thread_info(ThreadId id) { return trace_.threads_[raw(id)]; }
   ObjectInfo& object_info(ObjectId id) { return trace_.objects_[raw(id)]; }

@@ -13,7 +13,7 @@ class AtomicSets final : public Engine {
 
   bool feed(std::span<const Event> events, uint64_t first) override {
     constexpr size_t kAhead = 8;  // events; enough to hide a miss on the variable's lines
-    memory_.reserve(tables_.variables().size());
+    memory_.reserve(tables_.variable_count());
     for (size_t i = 0; i < events.size(); ++i) {
       if (i + kAhead < events.size() && is_access(events[i + kAhead].kind)) {
         memory_.prefetch(events[i + kAhead].object);

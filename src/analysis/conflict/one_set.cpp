@@ -24,7 +24,7 @@ class OneSet final : public Engine {
     // Every id of these events is in the tables, so nothing below moves a thread or a lock under our feet.
     if (threads_.size() < tables_.threads().size()) threads_.resize(tables_.threads().size());
     if (locks_.size() < tables_.syncs().size()) locks_.resize(tables_.syncs().size());
-    memory_.reserve(tables_.variables().size());
+    memory_.reserve(tables_.variable_count());
     constexpr size_t kAhead = 12;  // events; enough to hide a miss on the variable's line
     for (size_t i = 0; i < events.size(); ++i) {
       if (i + kAhead < events.size() && is_access(events[i + kAhead].kind))
