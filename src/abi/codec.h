@@ -213,15 +213,16 @@ static CLEAVE_CODEC_INLINE uint64_t cleave_codec_difference(uint64_t bits, uint3
   return (bits >> 1) ^ (0 - (bits & 1));
 }
 
-/* The next difference; 0 and `failed` where the bytes end before it. */
-static inline uint64_t cleave_codec_take(struct cleave_codec *codec, uint32_t code) {
-  uint64_t bits = 0;
+/* The next difference; 0 and `failed` where the bytes end before it. Behind the bytes are the codes and the slack, so
+ * eight can be taken at any place among them. */
+static CLEAVE_CODEC_INLINE uint64_t cleave_codec_take(struct cleave_codec *codec, uint32_t code) {
+  uint64_t bits;
   uint32_t bytes = cleave_codec_length(code);
-  if ((uint64_t)(codec->middle - codec->next) < bytes) {
+  if (__builtin_expect((uint64_t)(codec->middle - codec->next) < bytes, 0)) {
     codec->failed = 1;
     return 0;
   }
-  memcpy(&bits, codec->next, bytes);
+  memcpy(&bits, codec->next, 8);
   codec->next += bytes;
   return cleave_codec_difference(bits, bytes);
 }

@@ -68,10 +68,7 @@ void Assembler::touch(Thread& thread, Event& event, Atom& atom, uint64_t value, 
   }
   atom.value = value;
   atom.known = true;
-  if (atom.last != raw(thread.id)) {
-    atom.shared |= atom.last != UINT32_MAX;
-    atom.last = raw(thread.id);
-  }
+  hold(thread, atom);
   event.object = id;
   event.value = value;
   event.width_and_order = static_cast<uint8_t>((event.width_and_order & 0xe0u) | atom.size);
@@ -94,8 +91,11 @@ void Assembler::access(Thread& thread, Event& event, uint64_t address, uint32_t 
 size_t Assembler::segment(Thread& thread, const SegmentPlan& plan, const uint64_t* words, size_t valid,
                           size_t from, size_t to, Caution caution, size_t clear) {
   if (!plan.events) return to;
+  constexpr uint32_t kNotAsked = kNoIndex - 1;
   const bool whole = valid >= plan.words;
   const SiteId* sites = directory_.sites(*plan.module);
+  ContextId context = kNone<ContextId>;
+  uint32_t context_of = kNotAsked;  // inlined_at of the slot that `context` was asked for
   for (size_t i = from; i < to; ++i) {
     const SlotPlan& slot = plan.slots[i];
     uint64_t address = slot.address_constant;
@@ -111,20 +111,32 @@ size_t Assembler::segment(Thread& thread, const SegmentPlan& plan, const uint64_
     if (slot.kind > SlotKind::Write) {
       if (origins_) thread.origin.slot = static_cast<uint32_t>(i);
       this->slot(thread, plan, slot, address, value);
+      context_of = kNotAsked;
       continue;
     }
     if (address < 4096) continue;
+    const bool read = slot.kind == SlotKind::Read;
     Atom* atom = atoms_.find(address, slot.width);
     value = low_bytes(value, slot.width);
-    if (caution != Caution::None && i != clear && calls_for_caution(atom, slot.kind, value, caution)) return i;
+    const bool expected = read && atom != nullptr && atom->known && atom->value == value;
+    if (!expected && caution != Caution::None && i != clear && calls_for_caution(atom, slot.kind, value, caution))
+      return i;
     if (origins_) thread.origin.slot = static_cast<uint32_t>(i);
-    Event event{.kind = slot.kind == SlotKind::Read ? EventKind::Read : EventKind::Write,
-                .thread = thread.id,
-                .context = thread.stack.context(contexts_, *plan.module, slot.inlined_at),
-                .value = value};
+    if (slot.inlined_at != context_of) {
+      context_of = slot.inlined_at;
+      context = thread.stack.context(contexts_, *plan.module, slot.inlined_at);
+    }
+    Event event{.kind = read ? EventKind::Read : EventKind::Write, .thread = thread.id, .context = context, .value = value};
     if (sites != nullptr && slot.site != kNoIndex) event.site = sites[slot.site];
     if (event.site == kNone<SiteId>) event.site = directory_.site(*plan.module, slot.site);
-    if (atom != nullptr) [[likely]] {
+    if (expected || (atom != nullptr && !read)) [[likely]] {
+      atom->value = value;
+      atom->known = true;
+      hold(thread, *atom);
+      event.object = atoms_.id_of(atom);
+      event.width_and_order = atom->size;
+      emit(thread, event);
+    } else if (atom != nullptr) {
       touch(thread, event, *atom, value, 0);
     } else {
       access_slowly(thread, event, address, slot.width, 0, {plan.module, slot.site});

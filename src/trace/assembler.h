@@ -127,6 +127,12 @@ class Assembler {
     if (origins_) current_.origins.push_back(thread.origin);
   }
   void emit_branches(Thread& thread);
+  // The thread is the one that touched the atom last.
+  static void hold(const Thread& thread, Atom& atom) {
+    if (atom.last == raw(thread.id)) return;
+    atom.shared |= atom.last != UINT32_MAX;
+    atom.last = raw(thread.id);
+  }
   void slot(Thread& thread, const SegmentPlan& plan, const SlotPlan& slot, uint64_t address, uint64_t value);
   void access(Thread& thread, Event& event, uint64_t address, uint32_t bytes, uint64_t old_value,
               TableSite site);

@@ -229,6 +229,12 @@ void Assembler::range(Thread& thread, bool write, std::span<const uint64_t> word
     auto here = static_cast<uint32_t>(std::min<uint64_t>(address + bytes - at, 8 - (at & 7)));
     uint64_t value = 0;
     if (contents) std::memcpy(&value, data + (at - address), here);
+    if (Atom* atom = contents ? atoms_.find(at, here) : nullptr) {
+      Event one = event;
+      touch(thread, one, *atom, value, 0);
+      at += here;
+      continue;
+    }
     resolve(at, here, fill, site, write || !contents ? nullptr : &value);
     for (size_t i = 0; i < pieces_.size(); ++i) {
       const Piece piece = pieces_[i];

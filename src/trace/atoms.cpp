@@ -26,10 +26,11 @@ void AtomMap::collect(uint64_t address, std::vector<uint32_t>& out) {
   Page* page = page_of(address);
   if (page == nullptr) return;
   size_t before = out.size();
-  for (uint32_t next = page->first[address >> 3 & 511]; next != 0; next = atoms_[next - 1].next)
-    out.push_back(next - 1);
-  std::sort(out.begin() + static_cast<ptrdiff_t>(before), out.end(),
-            [&](uint32_t a, uint32_t b) { return atoms_[a].address < atoms_[b].address; });
+  for (uint32_t next = page->first[address >> 3 & 511]; next != 0; next = atoms_[next - 1].next) {
+    out.push_back(next - 1);  // eight at most
+    for (size_t i = out.size() - 1; i > before && atoms_[out[i]].address < atoms_[out[i - 1]].address; --i)
+      std::swap(out[i], out[i - 1]);
+  }
 }
 
 uint32_t AtomMap::add(uint64_t address, uint32_t bytes) {

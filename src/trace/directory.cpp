@@ -23,7 +23,7 @@ const typename Map::value_type* covering(const Map& map, uint64_t address) {
 template <typename Map>
 void erase_range(Map& map, uint64_t address, uint64_t bytes) {
   uint64_t end = address + bytes < address ? UINT64_MAX : address + bytes;
-  map.erase(map.lower_bound(address), map.lower_bound(end));
+  for (auto it = map.lower_bound(address); it != map.end() && it->first < end;) it = map.erase(it);
 }
 
 std::string_view text_of(const SiteTables& tables, uint32_t index) {
@@ -66,7 +66,7 @@ SiteId Directory::site_slowly(const Module& module, uint32_t index) {
   return id = builder_.add_site(std::move(info));
 }
 
-UnitNameId Directory::unit_name(const Module& module, uint32_t index) {
+UnitNameId Directory::unit_name_slowly(const Module& module, uint32_t index) {
   if (index == kNoIndex) return kNone<UnitNameId>;
   if (module.number >= unit_ids_.size()) unit_ids_.resize(module.number + 1);
   std::vector<UnitNameId>& ids = unit_ids_[module.number];
@@ -180,7 +180,9 @@ const std::pair<const uint64_t, Directory::Instance>& Directory::instance(uint64
   } else {
     made.object = builder_.add_object(std::move(info));
   }
-  ++generation_;
+  const auto* around = instance_at(base);
+  uint64_t end = base + made.size;
+  instances_changed(base, around != nullptr ? std::max(end, around->first + around->second.size) : end);
   if (block != nullptr && block->second.owned && made.object != block->second.object && is_library_type(entry.name))
     put_into(made.object, block->second.object);
   redirect_inner(base, made);
@@ -227,11 +229,19 @@ void Directory::redirect_inner(uint64_t base, const Instance& outer) {
 ObjectId Directory::self(uint64_t address, const Module& module, uint32_t type) {
   if (address == 0) return kNone<ObjectId>;
   Self& line = selves_[(address ^ type) * 0x9e3779b97f4a7c15ull >> 54];
+  const uint64_t& generation = generation_at(address);
   bool known = line.address == address && line.type == type && line.module == &module;
-  if (known && line.generation == generation_) return line.object;
+  if (known && line.generation == generation) return line.object;
   ObjectId object = self_slowly(address, module, type);
-  line = {address, generation_, &module, type, object};
+  line = {address, generation, &module, type, object};
   return object;
+}
+
+// An instance in [from, end) came or went: what lies there may be part of another one now.
+void Directory::instances_changed(uint64_t from, uint64_t end) {
+  uint64_t first = from >> 12, last = std::max(from, end) >> 12;
+  if (last - first >= kGenerations) last = first + kGenerations - 1;
+  for (uint64_t page = first; page <= last; ++page) ++generations_[page % kGenerations];
 }
 
 ObjectId Directory::self_slowly(uint64_t address, const Module& module, uint32_t type) {
@@ -411,21 +421,26 @@ std::string Directory::sync_name(uint64_t address, SyncKind kind) {
   return fmt::format("{}#{}", word, ++counts_[word]);
 }
 
-SyncId Directory::sync(uint64_t address, SyncKind kind) {
+SyncId Directory::sync_slowly(uint64_t address, SyncKind kind) {
   auto cached = sync_cache_.find(address);
   if (cached != sync_cache_.end()) {
     SyncKind& known = builder_.sync_info(cached->second).kind;
-    if (known == kind) return cached->second;
+    if (known == kind) {
+      sync_line(address) = {address, kind, cached->second};
+      return cached->second;
+    }
     bool both_locks = (known == SyncKind::Mutex || known == SyncKind::RwLock) &&
                       (kind == SyncKind::Mutex || kind == SyncKind::RwLock);
     if (known == SyncKind::Unknown || both_locks) {
       known = kind == SyncKind::Unknown ? known : kind;
+      sync_line(address) = {};
       return cached->second;
     }
   }
   SyncId id = builder_.add_sync({.name = sync_name(address, kind), .kind = kind, .address = address});
   syncs_[address] = id;
   sync_cache_[address] = id;
+  sync_line(address) = {address, kind, id};
   return id;
 }
 
@@ -454,15 +469,20 @@ ObjectId Directory::release(uint64_t address, uint64_t* bytes) {
 
 void Directory::forget(uint64_t address, uint64_t bytes) {
   erase_range(blocks_, address, bytes);
-  size_t instances = instances_.size();
-  erase_range(instances_, address, bytes);
-  if (instances_.size() != instances) ++generation_;
+  uint64_t end = address + bytes < address ? UINT64_MAX : address + bytes, changed = 0;
+  for (auto it = instances_.lower_bound(address); it != instances_.end() && it->first < end; it = instances_.erase(it))
+    changed = std::max(changed, it->first + it->second.size);
+  if (changed != 0) {
+    const auto* around = instance_at(address);
+    instances_changed(address, around != nullptr ? std::max(changed, around->first + around->second.size) : changed);
+  }
   erase_range(unplaced_, address, bytes);
   erase_range(innards_, address, bytes);
   erase_range(waiting_, address, bytes);
-  uint64_t end = address + bytes < address ? UINT64_MAX : address + bytes;
-  for (auto it = syncs_.lower_bound(address); it != syncs_.end() && it->first < end; it = syncs_.erase(it))
+  for (auto it = syncs_.lower_bound(address); it != syncs_.end() && it->first < end; it = syncs_.erase(it)) {
     sync_cache_.erase(it->first);
+    if (SyncLine& line = sync_line(it->first); line.address == it->first) line = {};
+  }
 }
 
 }  // namespace cleave

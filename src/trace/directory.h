@@ -41,7 +41,13 @@ class Directory {
     bool known = module.number < site_ids_.size() && !site_ids_[module.number].empty();
     return known ? site_ids_[module.number].data() : nullptr;
   }
-  UnitNameId unit_name(const Module& module, uint32_t index);
+  UnitNameId unit_name(const Module& module, uint32_t index) {
+    if (module.number < unit_ids_.size() && index < unit_ids_[module.number].size()) {
+      UnitNameId id = unit_ids_[module.number][index];
+      if (id != kNone<UnitNameId>) return id;
+    }
+    return unit_name_slowly(module, index);
+  }
 
   // Appends a variable for memory that has none yet. `value` is what the first access found there, if it was
   // a read.
@@ -49,7 +55,10 @@ class Directory {
   // Appends one for a part of a variable that is being split.
   VariableId add_part(VariableId whole, uint64_t address, uint32_t bytes, TableSite site);
 
-  SyncId sync(uint64_t address, SyncKind kind);
+  SyncId sync(uint64_t address, SyncKind kind) {
+    const SyncLine& line = sync_line(address);
+    return line.address == address && line.kind == kind ? line.sync : sync_slowly(address, kind);
+  }
   // The object that a method of class `type` (of the module) was called on; kNone if there is no address.
   ObjectId self(uint64_t address, const Module& module, uint32_t type);
 
@@ -101,6 +110,8 @@ class Directory {
   void note_global(Named& named, const Module& module, const GlobalEntry& entry) const;
 
   SiteId site_slowly(const Module& module, uint32_t index);
+  UnitNameId unit_name_slowly(const Module& module, uint32_t index);
+  SyncId sync_slowly(uint64_t address, SyncKind kind);
   const std::pair<const uint64_t, Global>* global_at(uint64_t address) const;
   const std::pair<const uint64_t, Block>* block_at(uint64_t address) const;
   const std::pair<const uint64_t, Instance>* instance_at(uint64_t address) const;
@@ -133,7 +144,7 @@ class Directory {
   std::map<uint64_t, Global> globals_;
   std::map<uint64_t, Block> blocks_;
   std::map<uint64_t, Instance> instances_;
-  // Objects that methods were called on lately. An entry holds while no instance comes or goes.
+  // Objects that methods were called on lately. An entry holds while no instance comes or goes where the address is.
   struct Self {
     uint64_t address = 0, generation = 0;
     const Module* module = nullptr;
@@ -141,11 +152,23 @@ class Directory {
     ObjectId object = kNone<ObjectId>;
   };
   std::vector<Self> selves_ = std::vector<Self>(1024);
-  uint64_t generation_ = 1;  // of instances_
+  void instances_changed(uint64_t from, uint64_t end);
+  uint64_t& generation_at(uint64_t address) { return generations_[(address >> 12) % kGenerations]; }
+  static constexpr size_t kGenerations = 4096;
+  std::vector<uint64_t> generations_ = std::vector<uint64_t>(kGenerations, 1);  // of instances_, by page
   std::map<uint64_t, VariableId> unplaced_;  // variables of no known class, until an object there tells its own
   std::map<uint64_t, VariableId> innards_;   // variables inside library objects, until it is known who declared those
   std::map<uint64_t, SyncId> syncs_;
   boost::unordered_flat_map<uint64_t, SyncId> sync_cache_;
+  // Those that were used lately; an entry holds until its address is given back.
+  struct SyncLine {
+    uint64_t address = 0;
+    SyncKind kind = SyncKind::Unknown;
+    SyncId sync = kNone<SyncId>;
+  };
+  static constexpr size_t kSyncLines = 512;
+  SyncLine& sync_line(uint64_t address) { return sync_lines_[address * 0x9e3779b97f4a7c15ull >> 55]; }
+  std::vector<SyncLine> sync_lines_ = std::vector<SyncLine>(kSyncLines);
   std::map<std::string, uint64_t> counts_;  // for names that need a number
   std::map<uint32_t, Outer> outers_;
   std::multimap<uint64_t, uint64_t> waiting_;  // container → block, until an object is known where the container lies

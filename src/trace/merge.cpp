@@ -215,11 +215,7 @@ void Merger::advance(const DecodedChunk& chunk, Lane::Cursor& cursor, uint32_t u
       continue;
     }
     cursor.position += 1 + plan->words;
-    if (!plan->accesses) continue;
-    for (const SlotPlan& slot : plan->slots) {
-      if (slot.kind > SlotKind::Write) continue;
-      prefetch(slot.address_constant + (slot.address_source == Source::Word ? payload[slot.address_index] : 0));
-    }
+    for (const AddressPlan& address : plan->addresses) prefetch(address.constant + payload[address.index]);
   }
 }
 

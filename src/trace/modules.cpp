@@ -33,6 +33,15 @@ SlotPlan plan_of(const Slot& slot, const Module& module, const std::vector<SlotP
   return plan;
 }
 
+// Of accesses that are likely to be to one word, one is enough.
+void note_address(const SlotPlan& slot, std::vector<AddressPlan>& addresses) {
+  if (slot.kind > SlotKind::Write || slot.address_source != Source::Word) return;
+  bool known = std::any_of(addresses.begin(), addresses.end(), [&](const AddressPlan& other) {
+    return other.index == slot.address_index && other.constant >> 3 == slot.address_constant >> 3;
+  });
+  if (!known) addresses.push_back({slot.address_index, slot.address_constant});
+}
+
 bool gives_event(SlotKind kind) {
   return kind != SlotKind::CallResult && kind != SlotKind::Switch && kind != SlotKind::Hook;
 }
@@ -82,6 +91,7 @@ const char* Modules::add(std::span<const uint8_t> body, uint64_t offset) {
     }
     for (const Slot& slot : module.tables.segments[i].slots) {
       plan.slots.push_back(plan_of(slot, module, plan.slots));
+      note_address(plan.slots.back(), plan.addresses);
       plan.events |= gives_event(slot.kind);
       plan.accesses |= slot.kind == SlotKind::Read || slot.kind == SlotKind::Write;
     }

@@ -32,6 +32,12 @@ struct SlotPlan {
   uint64_t value_constant = 0;
 };
 
+// Where a record has the address of an access: a payload word, and what is added to it.
+struct AddressPlan {
+  uint16_t index = 0;
+  uint64_t constant = 0;
+};
+
 struct SegmentPlan {
   const Module* module = nullptr;
   uint32_t index = 0;  // within the module
@@ -39,6 +45,7 @@ struct SegmentPlan {
   bool events = false;    // at least one slot that gives an event or changes the stack
   bool accesses = false;  // at least one read or write
   std::vector<SlotPlan> slots;
+  std::vector<AddressPlan> addresses;  // of reads and writes, one for each place in memory; globals are not among them
 };
 
 struct Module {
