@@ -251,5 +251,11 @@ TEST_F(Programs, LiveUnderEverySchedule) {
   }
 }
 
+TEST_F(Programs, TheCountOfASharedPointerIsNobodysUnit) {
+  std::string program = build("snapshot.cpp", "");
+  EXPECT_EQ(follow(program, "--schedule random --runs 25"), Lines{});
+  EXPECT_EQ(follow(program, "--schedule random --runs 25 --units locks"), Lines{});
+}
+
 }  // namespace
 }  // namespace cleave

@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "analysis/conflict/engine.h"
+#include "model/place.h"
 
 namespace cleave::conflict {
 namespace {
@@ -26,6 +27,8 @@ class AtomicSets final : public Engine {
         for (const OpenUnit& unit : tracker_.ended()) end(unit);
         continue;
       }
+      // How the standard library synchronizes is its own affair: the count of a shared_ptr makes nobody wait.
+      if (event.atomic() && librarys_own(tables_, event)) continue;
       SetMap::Member member = sets_.member(event.variable());
       UnitTracker::Cover& cover = tracker_.cover(event, member.set, EventIndex{position});
       if (cover.note == 0) [[unlikely]] {
