@@ -133,7 +133,8 @@ Finding CycleLog::describe(const Cycle& cycle, size_t rotation) const {
     edge.conflict = word_of(from.edge.kind);
     if (is_conflict(from.edge.kind)) {
       edge.variable = tables_.variable(VariableId{from.edge.object}).name;
-      if (finding.variable.empty()) finding.variable = edge.variable;
+      const bool of_split = &from == &cycle.front();
+      if (finding.variable.empty() || of_split) finding.variable = edge.variable;
     } else {
       edge.variable = from.edge.object == UINT32_MAX ? std::string(order_of(from.edge.kind))
                                                      : tables_.sync(SyncId{from.edge.object}).name;
@@ -144,12 +145,15 @@ Finding CycleLog::describe(const Cycle& cycle, size_t rotation) const {
     edge.second.role = Role::To;
     finding.edges.push_back(std::move(edge));
   }
-  finding.unit = labels.front();
+  // The unit that the closing edge enters: the others all came between something it did and what it does now. They may
+  // be innocent; this one is not, so the finding is called after it.
+  const NodeInfo& split = cycle.front().node;
+  finding.unit = label(split);
   finding.id = finding_id(FindingKind::Cycle, Pattern::None, finding.set, labels);
   finding.why = fmt::format(
       "each of these {} units comes before the next one, and the last before the first, so no serial "
-      "order of them explains the run",
-      n);
+      "order of them explains the run: {} of {} did something before the {} and something after {}",
+      n, finding.unit, tables_.thread(split.unit.thread).name, n == 2 ? "other" : "others", n == 2 ? "it" : "them");
   return finding;
 }
 

@@ -112,6 +112,22 @@ TEST(Figure2, ASerialRunOfTheSameUnitsHasNone) {
   EXPECT_EQ(report.edges, 0u);  // no unit overlaps another: nothing had to be kept
 }
 
+TEST(Report, ACycleIsCalledAfterTheUnitThatWasSplit) {
+  CheckReport report = run(
+      "set S x y\n"
+      "T1 begin take\nT1 read x 0\nT1 read y 0\n"
+      "T2 begin give\nT2 write y 1\nT2 write x 1\nT2 end\n"
+      "T3 begin look\nT3 read x 1\nT3 end\n"
+      "T1 write x 2\nT1 end\n");
+  ASSERT_FALSE(report.findings.empty());
+  for (const Finding& cycle : report.findings) {
+    EXPECT_EQ(cycle.units[0].name, "give") << "the sequence begins with the first name, so that ids stay";
+    EXPECT_EQ(cycle.unit, "take");
+    EXPECT_EQ(cycle.variable, "y");
+    EXPECT_NE(cycle.why.find("take of T1 did something before the other"), std::string::npos) << cycle.why;
+  }
+}
+
 TEST(Report, ACycleIsToldOnceAndCounted) {
   std::string text;
   for (int i = 0; i < 3; ++i) {
