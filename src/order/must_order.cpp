@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "order/allocations.h"
+
 namespace cleave::order {
 
 // Walks the trace once; `now_[u]` is how far thread u has been walked.
@@ -9,7 +11,8 @@ class MustOrderBuilder {
  public:
   MustOrderBuilder(const Trace& trace, const ThreadPositions& positions, const SyncIndex& syncs, ClockHistory& history)
       : trace_(trace), positions_(positions), syncs_(syncs), history_(history), now_(trace.threads().size(), 0),
-        forked_(trace.threads().size(), kNoEvent), waits_(trace.threads().size()), passes_(trace.threads().size()) {}
+        forked_(trace.threads().size(), kNoEvent), waits_(trace.threads().size()), passes_(trace.threads().size()),
+        allocations_(trace, positions) {}
 
   void run() {
     for (size_t e = 0; e < trace_.size(); ++e) step(static_cast<EventNumber>(e), trace_.events()[e]);
@@ -26,6 +29,9 @@ class MustOrderBuilder {
     Position at = positions_.of(e);
     now_[t] = at;
     if (at == 1 && forked_[t] != kNoEvent) after(t, at, forked_[t]);
+    if (Allocations::Earlier earlier = allocations_.step(e, event); earlier.upto != 0) {
+      if (history_.known(t, at, earlier.thread) < earlier.upto) history_.join(t, at, earlier.thread, earlier.upto);
+    }
     switch (event.kind) {
       case EventKind::Fork: forked_[raw(event.other())] = e; break;
       case EventKind::Join: history_.join(t, at, raw(event.other()), now_[raw(event.other())]); break;
@@ -135,6 +141,7 @@ class MustOrderBuilder {
   std::vector<Wait> waits_;
   std::vector<boost::unordered_flat_map<uint32_t, uint64_t>> passes_;
   boost::unordered_flat_map<uint32_t, EventNumber> once_, last_signal_;
+  Allocations allocations_;
 };
 
 MustOrder::MustOrder(const Trace& trace, const ThreadPositions& positions, const SyncIndex& syncs)

@@ -8,9 +8,11 @@
 //   condition: a wake needs a signal or broadcast that came after its wait began. Which one may change, so it comes
 //     after what all signals that could do it have in common. A wake that timed out, or that nothing in the recorded
 //     run explains (spurious), needs none;
+//   memory: its allocation before its use; under a common lock, all of the section that allocates (allocations.h);
 //   semaphore: the n-th down needs n - tokens posts; it comes after the posts that are needed whoever posts the rest.
 //
-// Locks order nothing here: which critical section comes first may change. Cost: one pass, O(threads) a wake or down.
+// Otherwise locks order nothing here: which critical section comes first may change. Cost: one pass, O(threads) a wake or
+// down.
 #pragma once
 
 #include "order/clock_history.h"

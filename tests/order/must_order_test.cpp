@@ -45,6 +45,75 @@ T2 release m
   EXPECT_FALSE(f.must.before(1, 4));
 }
 
+TEST(MustOrder, MemoryIsAllocatedBeforeItIsUsed) {
+  Fixture f(R"(
+T1 write x 1
+T1 alloc node 8
+T1 write node.key 1
+T2 read node.key 1
+)");
+  EXPECT_TRUE(f.must.before(1, 3));
+  EXPECT_TRUE(f.must.before(0, 3));
+  EXPECT_FALSE(f.must.before(2, 3)) << "without a lock it may be used half made";
+}
+
+TEST(MustOrder, WhatIsMadeUnderALockIsUsedAfterTheSection) {
+  Fixture f(R"(
+T1 acquire m
+T1 alloc node 8
+T1 write node.key 1
+T1 release m
+T1 write node.key 2
+T2 acquire m
+T2 read node.key 2
+T2 release m
+)");
+  EXPECT_TRUE(f.must.before(2, 6));
+  EXPECT_TRUE(f.must.before(3, 6));
+  EXPECT_FALSE(f.must.before(4, 6));
+}
+
+TEST(MustOrder, WhatIsMadeUnderAnotherLockIsUsedAnyTimeAfterTheAllocation) {
+  Fixture f(R"(
+T1 acquire-shared m
+T1 acquire n
+T1 alloc node 8
+T1 write node.key 1
+T1 release n
+T1 release-shared m
+T2 acquire-shared m
+T2 read node.key 1
+T2 release-shared m
+)");
+  EXPECT_TRUE(f.must.before(2, 7));
+  EXPECT_FALSE(f.must.before(3, 7));
+}
+
+TEST(MustOrder, AWaitEndsTheSectionThatAllocated) {
+  Fixture f(R"(
+T1 acquire m
+T1 alloc node 8
+T1 wait c m
+T2 acquire m
+T2 read node.key 0
+T2 signal c
+T2 release m
+T1 wake c m
+T1 write node.key 1
+T1 release m
+)");
+  EXPECT_TRUE(f.must.before(2, 4));
+}
+
+TEST(MustOrder, FreedMemoryOrdersNothing) {
+  Fixture f(R"(
+T1 alloc node 8
+T1 free node
+T2 read node.key 0
+)");
+  EXPECT_FALSE(f.must.before(0, 2));
+}
+
 TEST(MustOrder, TheOnlySignalComesBeforeTheWake) {
   Fixture f(R"(
 T2 acquire m
