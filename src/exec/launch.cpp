@@ -96,11 +96,12 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   _exit(127);
 }
 
-// Kills the process when its time is over; told when it ended in time.
+// Kills the process when its time is over or the watched file has grown too large; told when it ended before that.
 class TimeLimit {
  public:
-  TimeLimit(pid_t process, std::chrono::milliseconds limit) {
-    if (limit.count() > 0) thread_ = std::thread([this, process, limit] { watch(process, limit); });
+  TimeLimit(pid_t process, const LaunchRequest& request) {
+    if (request.time_limit.count() > 0 || request.watched_limit > 0)
+      thread_ = std::thread([this, process, &request] { watch(process, request); });
   }
   ~TimeLimit() {
     {
@@ -113,11 +114,22 @@ class TimeLimit {
   bool exceeded() const { return exceeded_; }
 
  private:
-  void watch(pid_t process, std::chrono::milliseconds limit) {
+  void watch(pid_t process, const LaunchRequest& request) {
+    constexpr std::chrono::milliseconds kLook{50};
+    const Clock::time_point end =
+        request.time_limit.count() > 0 ? Clock::now() + request.time_limit : Clock::time_point::max();
     std::unique_lock guard(mutex_);
-    if (condition_.wait_for(guard, limit, [this] { return over_; })) return;
+    while (Clock::now() < end && !too_large(request)) {
+      Clock::time_point next = request.watched_limit > 0 ? std::min(end, Clock::now() + kLook) : end;
+      if (condition_.wait_until(guard, next, [this] { return over_; })) return;
+    }
     exceeded_ = true;
     kill(process, SIGKILL);
+  }
+  static bool too_large(const LaunchRequest& request) {
+    struct stat status {};
+    return request.watched_limit > 0 && stat(request.watched.c_str(), &status) == 0 &&
+           static_cast<uint64_t>(status.st_size) > request.watched_limit;
   }
   std::mutex mutex_;
   std::condition_variable condition_;
@@ -126,12 +138,12 @@ class TimeLimit {
   std::thread thread_;
 };
 
-LaunchOutcome wait_for(pid_t process, std::chrono::milliseconds limit, Clock::time_point start) {
+LaunchOutcome wait_for(pid_t process, const LaunchRequest& request, Clock::time_point start) {
   LaunchOutcome outcome;
   int status = 0;
   rusage usage{};
   {
-    TimeLimit time_limit(process, limit);
+    TimeLimit time_limit(process, request);
     // Without reaping it first: its number must stay its own until the time limit is off.
     siginfo_t information{};
     while (waitid(P_PID, static_cast<id_t>(process), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
@@ -185,7 +197,7 @@ Result<LaunchOutcome> launch(const LaunchRequest& request) {
   bool failed = process > 0 && read(report[0], &error, sizeof error) == sizeof error;
   close(report[0]);
   if (process < 0) return Error{request.program[0], fmt::format("cannot start: {}", strerror(fork_error))};
-  LaunchOutcome outcome = wait_for(process, request.time_limit, start);
+  LaunchOutcome outcome = wait_for(process, request, start);
   if (failed) return Error{request.program[0], fmt::format("cannot be executed: {}", strerror(error))};
   return outcome;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,12 +20,14 @@ struct LaunchRequest {
   std::string directory;                           // run there; empty: here
   std::map<std::string, std::string> environment;  // added to ours
   std::chrono::milliseconds time_limit{0};         // then it is killed; 0: none
+  std::string watched;                             // a file: when it is larger than the limit, the program is killed too
+  uint64_t watched_limit = 0;                      // bytes; 0: none
   bool quiet = false;                              // its standard output and error go nowhere
   bool fixed_addresses = false;                    // no address randomization
 };
 
 struct LaunchOutcome {
-  enum class End { Exited, Signalled, TimeLimit };
+  enum class End { Exited, Signalled, TimeLimit };  // TimeLimit: or that of the watched file
   End end = End::Exited;
   int exit_status = 0;  // Exited
   int signal = 0;       // Signalled, TimeLimit

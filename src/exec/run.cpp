@@ -167,6 +167,8 @@ LaunchRequest launch_request(const RunRequest& request, const std::string& trace
   if (!control.empty()) launch.environment[CLEAVE_CONTROL_VARIABLE] = control;
   if (!request.inputs.empty()) launch.environment["CLEAVE_INPUTS"] = inputs_text(request.inputs);
   launch.time_limit = request.time_limit;
+  launch.watched = trace;
+  launch.watched_limit = request.trace_limit;
   launch.quiet = request.quiet;
   launch.fixed_addresses = serialised(request.policy) && !request.random_addresses;
   return launch;

@@ -35,6 +35,7 @@ struct RunRequest {
   std::map<std::string, std::string> environment;  // added to ours
   std::string trace;                          // where the trace goes; empty: none is kept
   std::chrono::milliseconds time_limit{0};    // 0: none
+  uint64_t trace_limit = 0;                   // bytes of trace at which the run is over, as at its time limit; 0: none
   bool random_addresses = false;              // under control they are fixed, so that pointers can be compared
   bool quiet = false;                         // standard output and error of the program go nowhere
 };

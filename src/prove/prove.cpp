@@ -27,6 +27,11 @@ using prediction::EventNumber;
 // Plans for a candidate that the solver refuted on the recorded path.
 constexpr unsigned kRefutedAttempts = 4;
 
+// A run whose trace is so many times as long as the recorded one goes round in circles. Seconds of that are gigabytes, and
+// judging them takes longer than any budget.
+constexpr uint64_t kTimesRecorded = 16;
+constexpr uint64_t kLeastTrace = uint64_t{32} << 20;
+
 class Prover {
  public:
   Prover(const prediction::Facts& facts, const std::vector<const Candidate*>& candidates,
@@ -35,6 +40,9 @@ class Prover {
 
   ProveReport run() {
     start_ = options_.now();
+    std::error_code unknown;
+    uint64_t recorded = std::filesystem::file_size(options_.recorded, unknown);
+    trace_limit_ = std::max(kLeastTrace, unknown ? 0 : kTimesRecorded * recorded);
     report_.proofs.resize(candidates_.size());
     progress_.resize(candidates_.size());
     tried_.resize(candidates_.size());
@@ -127,6 +135,7 @@ class Prover {
     request.sites = options_.recorded;
     request.trace = fmt::format("{}/run-{}-{}.cleave", options_.scratch, c, proof.runs);
     request.time_limit = std::chrono::milliseconds(static_cast<int64_t>(std::clamp(left(), 0.1, options_.run_limit) * 1000));
+    request.trace_limit = trace_limit_;
     request.quiet = true;
     for (const auto& [name, value] : candidates_[c]->inputs) request.inputs[name] = fmt::format("{}", value);
     ++proof.runs;
@@ -191,6 +200,7 @@ class Prover {
   std::vector<Progress> progress_;         // by candidate
   std::vector<std::vector<Plan>> tried_;   // by candidate
   double start_ = 0;
+  uint64_t trace_limit_ = 0;
   std::atomic<size_t> next_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;  // of names_ and report_.problem
