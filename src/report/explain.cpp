@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "trace/library.h"
+
 namespace cleave::report {
 namespace {
 
@@ -16,6 +18,18 @@ size_t own_frame(const AccessReport& access) {
   const std::string own = fmt::format("{} {}:{}", access.function, access.file, access.line);
   const auto at = std::find(access.stack.begin(), access.stack.end(), own);
   return at == access.stack.end() ? 0 : static_cast<size_t>(at - access.stack.begin());
+}
+
+// Where the function of a frame ends and its file begins. Both may have blanks in them: "operator new", "/my code/a.cpp",
+// "run<(lambda at /src/a.cpp:3:7)>".
+size_t blank_before_file(std::string_view frame) {
+  size_t blank = frame.rfind(" /");
+  if (blank != frame.npos && frame.find_first_of(">)", blank) == frame.npos) return blank;
+  return std::min(frame.rfind(' '), frame.size());
+}
+std::string_view function_of(std::string_view frame) { return frame.substr(0, blank_before_file(frame)); }
+std::string_view file_of(std::string_view frame) {
+  return frame.substr(std::min(frame.size(), blank_before_file(frame) + 1));
 }
 
 std::string value(const AccessReport& access) { return access.value.empty() ? "a value" : access.value; }
@@ -64,9 +78,8 @@ std::string why_predicted(const Finding& finding) {
   switch (finding.pattern) {
     case Pattern::RWR:
       return fmt::format(
-          "If {}'s write falls between the two reads, {} sees two different values: run without "
-          "interruption, it sees "
-          "the same value twice.",
+          "If {}'s write falls between the two reads, {} sees what was there before it and what it leaves: run without "
+          "interruption, it sees the same value twice.",
           remote, unit);
     case Pattern::RWW:
       return fmt::format(
@@ -189,9 +202,7 @@ std::vector<std::string> callers_of(const AccessReport& access) {
   std::vector<std::string> callers;
   for (size_t frame = own_frame(access) + 1; frame < access.stack.size(); ++frame) {
     const std::string& text = access.stack[frame];
-    const bool library = text.starts_with("std::") || text.starts_with("__gnu_cxx::") ||
-                         text.find(" /usr/include/") != text.npos || text.find(" /usr/lib/") != text.npos;
-    if (!library) callers.push_back(text);
+    if (!is_library_type(text) && !is_system_file(file_of(text))) callers.push_back(text);
   }
   return callers;
 }
@@ -201,7 +212,7 @@ std::string inside(const AccessReport& access) {
   const std::string& frame = access.stack.front();
   std::string name;
   int depth = 0;  // template arguments are left out
-  for (char c : frame.substr(0, frame.rfind(' '))) {
+  for (char c : function_of(frame)) {
     if (c == '<') ++depth;
     if (depth == 0) name += c;
     if (c == '>' && depth > 0) --depth;

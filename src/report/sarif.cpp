@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "report/explain.h"
@@ -49,8 +50,16 @@ std::string_view level_of(Verdict verdict) {
   return kLevels[static_cast<size_t>(verdict)];
 }
 
-// A path as a URI reference: absolute paths with their scheme, everything unusual escaped.
-std::string uri_of(std::string_view path) {
+// A message: braces would be placeholders, so they are doubled (3.11.5).
+Json message_of(std::string_view text) {
+  std::string doubled;
+  for (char c : text) doubled.append(c == '{' || c == '}' ? 2 : 1, c);
+  return {{"text", std::move(doubled)}};
+}
+
+// A path as a URI reference: absolute paths with their scheme and without `..` (3.10.2), everything unusual escaped.
+std::string uri_of(std::string_view file) {
+  const std::string path = std::filesystem::path(file).lexically_normal().string();
   std::string uri = path.starts_with('/') ? "file://" : "";
   for (char c : path) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -71,7 +80,7 @@ Json location_of(const AccessReport& access, const std::string& text) {
     location["logicalLocations"] =
         Json::array({{{"fullyQualifiedName", access.function}, {"kind", "function"}}});
   }
-  location["message"]["text"] = text;
+  location["message"] = message_of(text);
   return location;
 }
 
@@ -89,7 +98,7 @@ std::vector<const AccessReport*> accesses_of(const Finding& finding) {
 
 Json code_flow_of(const Finding& finding, const std::vector<const AccessReport*>& accesses) {
   Json flow;
-  flow["message"]["text"] = why(finding);
+  if (std::string reason = why(finding); !reason.empty()) flow["message"] = message_of(reason);
   std::vector<std::string> threads;
   for (const AccessReport* access : accesses) {
     if (std::find(threads.begin(), threads.end(), access->thread) == threads.end())
@@ -125,8 +134,8 @@ Json result_of(const Finding& finding) {
   // The format wants `kind` to be other than "fail" exactly when the level is "none".
   if (finding.verdict == Verdict::Infeasible) result["kind"] = "pass";
   result["level"] = level_of(finding.verdict);
-  result["message"]["text"] =
-      fmt::format("{}. {} {}", headline(finding), why(finding), verdict_sentence(finding));
+  result["message"] =
+      message_of(fmt::format("{}. {} {}", headline(finding), why(finding), verdict_sentence(finding)));
   const std::vector<const AccessReport*> accesses = accesses_of(finding);
   if (!accesses.empty()) {
     result["locations"] =

@@ -96,6 +96,19 @@ TEST(Explain, ThePlaceIsWhereTheLibraryWasCalled) {
   EXPECT_EQ(callers_of(access), std::vector<std::string>{"main cache.cpp:20"});
 }
 
+TEST(Explain, BlanksInNamesOfFunctionsAndFilesDoNotMatter) {
+  AccessReport access;
+  access.function = "fill";
+  access.file = "/my code/a.cpp";
+  access.line = 4;
+  access.stack = {"std::function<(lambda at /my code/a.cpp:3:7)>::operator() /usr/include/c++/12/bits/std_function.h:590",
+                  "fill /my code/a.cpp:4", "operator new /my code/a.cpp:5", "run<(lambda at /src/b.cpp:3:7)> b.cpp:6",
+                  "boost_like::run /usr/local/include/my pool.hpp:7", "kernel_like /usr/src/mine/k.c:8"};
+  EXPECT_EQ(inside(access), "std::function::operator()");
+  EXPECT_EQ(callers_of(access), (std::vector<std::string>{"operator new /my code/a.cpp:5", "run<(lambda at /src/b.cpp:3:7)> b.cpp:6",
+                                                          "kernel_like /usr/src/mine/k.c:8"}));
+}
+
 TEST(Explain, ReplayCommandCanBePasted) {
   Finding finding = lost_update();
   EXPECT_EQ(replay_command(finding), "cleave replay witness-3f9a12cc.json");
