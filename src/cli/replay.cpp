@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "cli/common.h"
-#include "cli/first_difference.h"
+#include "cli/replay_difference.h"
 #include "exec/gdb.h"
 #include "exec/run.h"
 #include "schedule/witness.h"
@@ -37,7 +37,7 @@ int report(const exec::RunOutcome& outcome, const Witness& witness, const Replay
   if (outcome.end == exec::RunEnd::Diverged) {
     fmt::print(stderr, "cleave: the program did not follow the schedule: {}\n", outcome.text);
     // A witness that is a trace has every value.
-    if (std::string both = first_difference(options.witness, outcome.trace); !both.empty())
+    if (std::string both = replay_difference(options.witness, outcome.trace); !both.empty())
       fmt::print(stderr, "the first access that differs:\n{}\n", both);
     return static_cast<int>(Exit::Unfinished);
   }

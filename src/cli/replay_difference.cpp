@@ -1,4 +1,4 @@
-#include "cli/first_difference.h"
+#include "cli/replay_difference.h"
 
 #include <fmt/format.h>
 
@@ -47,7 +47,7 @@ bool same(const Side& one, const Event& a, const Side& other, const Event& b) {
 
 }  // namespace
 
-std::string first_difference(const std::string& recorded, const std::string& now) {
+std::string replay_difference(const std::string& recorded, const std::string& now) {
   Result<std::unique_ptr<BinarySource>> first = open_binary_trace(recorded), second = open_binary_trace(now);
   if (!first || !second) return "";
   Side then(std::move(first).value()), again(std::move(second).value());
