@@ -12,12 +12,13 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <mutex>
 #include <thread>
 
 #include "base/trace_files.h"
 #include "exec/launch.h"
 #include "exec/run.h"
-#include "trace/reader.h"
+#include "trace/read_ahead.h"
 
 namespace cleave::cli {
 namespace {
@@ -99,25 +100,36 @@ class Runner {
   std::thread thread_;
 };
 
-// Holds the program back when we are too far behind it.
+// Holds the program back when we are too far behind it. Whoever reads uses it; who judges may retire it.
 class BackPressure {
  public:
   BackPressure(const LiveTrace& trace, uint64_t allowed) : trace_(trace), allowed_(allowed) {}
   // Whatever happens to us, the program is not left standing.
-  ~BackPressure() { let_go(); }
+  ~BackPressure() {
+    std::lock_guard guard(mutex_);
+    let_go();
+  }
   BackPressure(const BackPressure&) = delete;
   BackPressure& operator=(const BackPressure&) = delete;
 
   void watch(pid_t process) { process_ = process; }
   // We have read everything that was there.
   void caught_up() {
+    std::lock_guard guard(mutex_);
     read_ = trace_.size();
     let_go();
   }
   void look() {
+    std::lock_guard guard(mutex_);
     if (holding_ || process_ <= 0 || trace_.size() - read_ <= allowed_) return;
     holding_ = kill(process_, SIGSTOP) == 0;
     held_ += holding_;
+  }
+  // The program is somebody else's from now on, stopped or not.
+  void retire() {
+    std::lock_guard guard(mutex_);
+    process_ = 0;
+    holding_ = false;
   }
   uint64_t times_held() const { return held_; }
 
@@ -127,6 +139,7 @@ class BackPressure {
     holding_ = false;
   }
 
+  std::mutex mutex_;
   const LiveTrace& trace_;
   uint64_t allowed_, read_ = 0, held_ = 0;
   pid_t process_ = 0;
@@ -214,17 +227,19 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
   pressure.watch(process);
   PassedOn passed_on(process);
 
-  conflict::Checker checker(source.value()->tables(), options);
-  for (uint64_t batches = 0;; ++batches) {
-    Result<std::span<const Event>> batch = source.value()->next();
+  ReadAhead ahead(*source.value(), [&] { pressure.look(); });
+  conflict::Checker checker(ahead.tables(), options);
+  for (;;) {
+    Result<std::span<const Event>> batch = ahead.next();
     if (!batch) return batch.error();
     if (batch.value().empty()) break;
-    if (!checker.feed(batch.value(), source.value()->splits())) {
+    if (!checker.feed(batch.value(), ahead.splits())) {
+      pressure.retire();
       stop_program(process, live.gdb);
       break;
     }
-    if (batches % 16 == 0) pressure.look();
   }
+  ahead.stop();
   pressure.caught_up();
   while (runner.running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 

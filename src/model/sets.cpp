@@ -41,10 +41,10 @@ SetId SetMap::classify(VariableId variable) {
     }
     std::string name = shown(tables_.object(object));
     if (!part.empty()) name = part.find('.') == std::string::npos ? name + "." + part : part;
-    SetId set = intern(fmt::format("object:{}:{}", raw(object), part),
-                       {.name = name, .owner = owner_of(object), .machinery = is_machinery(tables_.object(object).type)});
-    if (part.empty()) set_by_root_[raw(object)] = set;
-    return set;
+    SetInfo made{.name = name, .owner = owner_of(object), .machinery = is_machinery(tables_.object(object).type)};
+    if (!part.empty()) return intern(fmt::format("object:{}:{}", raw(object), part), std::move(made));
+    sets_.push_back(std::move(made));
+    return set_by_root_[raw(object)] = id_of<SetId>(sets_.size() - 1);
   }
   if (!part.empty()) return intern("declared:" + part, {.name = part, .owner = home(info.home)});
   if (info.flags & VariableInfo::kAtomic) {

@@ -46,13 +46,13 @@ Batch Assembler::take_current() {
 
 // More branches than an event can tell of stand in an event of their own.
 void Assembler::emit_branches(Thread& thread) {
-  current_.events.push_back({.kind = EventKind::Branch, .thread = thread.id, .value = thread.branches});
+  *current_.events.append() = {.kind = EventKind::Branch, .thread = thread.id, .value = thread.branches};
   if (origins_) current_.origins.push_back(thread.origin);
   thread.branches = 0;
 }
 
 // `value` is the part of the event's value that falls on this atom, `old_value` what an update read of it.
-void Assembler::touch(Thread& thread, Event& event, Atom& atom, uint64_t value, uint64_t old_value) {
+void Assembler::touch(Thread& thread, const Event& event, Atom& atom, uint64_t value, uint64_t old_value) {
   uint32_t id = atoms_.id_of(&atom);
   if (reads(event.kind)) {
     uint64_t seen = event.kind == EventKind::Update ? old_value : value;
@@ -69,10 +69,12 @@ void Assembler::touch(Thread& thread, Event& event, Atom& atom, uint64_t value, 
   atom.value = value;
   atom.known = true;
   hold(thread, atom);
-  event.object = id;
-  event.value = value;
-  event.width_and_order = static_cast<uint8_t>((event.width_and_order & 0xe0u) | atom.size);
-  emit(thread, event);
+  Event* at = append(thread);
+  *at = event;
+  at->branches = take_branches(thread);
+  at->object = id;
+  at->value = value;
+  at->width_and_order = static_cast<uint8_t>((event.width_and_order & 0xe0u) | atom.size);
   if (event.kind == EventKind::Update) {
     current_.old_values.emplace_back(static_cast<uint32_t>(current_.events.size() - 1), old_value);
   }
@@ -126,17 +128,21 @@ size_t Assembler::segment(Thread& thread, const SegmentPlan& plan, const uint64_
       context_of = slot.inlined_at;
       context = thread.stack.context(contexts_, *plan.module, slot.inlined_at);
     }
-    Event event{.kind = read ? EventKind::Read : EventKind::Write, .thread = thread.id, .context = context, .value = value};
-    if (sites != nullptr && slot.site != kNoIndex) event.site = sites[slot.site];
-    if (event.site == kNone<SiteId>) event.site = directory_.site(*plan.module, slot.site);
+    SiteId site = sites != nullptr && slot.site != kNoIndex ? sites[slot.site] : kNone<SiteId>;
+    if (site == kNone<SiteId>) [[unlikely]] {
+      site = directory_.site(*plan.module, slot.site);
+      sites = directory_.sites(*plan.module);
+    }
+    const EventKind kind = read ? EventKind::Read : EventKind::Write;
     if (expected || (atom != nullptr && !read)) [[likely]] {
       atom->value = value;
       atom->known = true;
       hold(thread, *atom);
-      event.object = atoms_.id_of(atom);
-      event.width_and_order = atom->size;
-      emit(thread, event);
-    } else if (atom != nullptr) {
+      emit(thread, kind, site, context, atoms_.id_of(atom), UINT32_MAX, value, atom->size);
+      continue;
+    }
+    Event event{.kind = kind, .thread = thread.id, .site = site, .context = context, .value = value};
+    if (atom != nullptr) {
       touch(thread, event, *atom, value, 0);
     } else {
       access_slowly(thread, event, address, slot.width, 0, {plan.module, slot.site});
@@ -148,10 +154,8 @@ size_t Assembler::segment(Thread& thread, const SegmentPlan& plan, const uint64_
 void Assembler::slot(Thread& thread, const SegmentPlan& plan, const SlotPlan& slot, uint64_t,
                      uint64_t value) {
   auto at = [&] {
-    Event event{.kind = EventKind::Begin, .thread = thread.id};
-    event.site = directory_.site(*plan.module, slot.site);
-    event.context = thread.stack.context(contexts_, *plan.module, slot.inlined_at);
-    return event;
+    return Place{directory_.site(*plan.module, slot.site),
+                 thread.stack.context(contexts_, *plan.module, slot.inlined_at)};
   };
   switch (slot.kind) {
     case SlotKind::Enter:
@@ -179,44 +183,37 @@ void Assembler::slot(Thread& thread, const SegmentPlan& plan, const SlotPlan& sl
   }
 }
 
-void Assembler::begin_unit(Thread& thread, const Module& module, const SlotPlan& slot, const Event& at,
-                           uint64_t value) {
+void Assembler::begin_unit(Thread& thread, const Module& module, const SlotPlan& slot, Place at, uint64_t value) {
   if (slot.aux == kNoIndex) return;
-  Event event = at;
-  event.kind = EventKind::Begin;
   UnitNameId name = directory_.unit_name(module, slot.aux);
-  event.object = raw(name);
-  if (slot.value_source != Source::None)
-    event.object2 = raw(directory_.self(value, module, module.tables.units[slot.aux].type));
-  thread.units.push_back({name, thread.stack.depth()});
-  emit(thread, event);
+  ObjectId self = kNone<ObjectId>;
+  if (slot.value_source != Source::None) self = directory_.self(value, module, module.tables.units[slot.aux].type);
+  size_t depth = thread.stack.depth();
+  thread.units.push_back({name, depth});
+  emit(thread, EventKind::Begin, at.site, at.context, raw(name), raw(self), 0, 0);
 }
 
 // Units nest, so everything begun after this one ends with it; an end without a beginning is dropped.
-void Assembler::end_unit(Thread& thread, UnitNameId name, const Event& at) {
+void Assembler::end_unit(Thread& thread, UnitNameId name, Place at) {
   auto open = std::find_if(thread.units.rbegin(), thread.units.rend(),
                            [&](const Thread::OpenUnit& unit) { return unit.name == name; });
   if (open == thread.units.rend()) return;
   auto count = open - thread.units.rbegin() + 1;
   for (ptrdiff_t i = 0; i < count; ++i) {
     thread.units.pop_back();
-    Event event = at;
-    event.kind = EventKind::End;
-    emit(thread, event);
+    emit(thread, EventKind::End, at.site, at.context, UINT32_MAX, UINT32_MAX, 0, 0);
   }
 }
 
-void Assembler::close_units(Thread& thread, size_t depth, const Event& at) {
+void Assembler::close_units(Thread& thread, size_t depth, Place at) {
   while (!thread.units.empty() && thread.units.back().depth > depth) {
     thread.units.pop_back();
-    Event event = at;
-    event.kind = EventKind::End;
-    emit(thread, event);
+    emit(thread, EventKind::End, at.site, at.context, UINT32_MAX, UINT32_MAX, 0, 0);
   }
 }
 
 void Assembler::finish(Thread& thread) {
-  close_units(thread, 0, Event{.kind = EventKind::End, .thread = thread.id});
+  close_units(thread, 0, Place{});
 }
 
 void Assembler::note_unexplained(SiteId site) {
@@ -276,7 +273,7 @@ void Assembler::resolve(uint64_t address, uint32_t bytes, bool fill, TableSite s
                                             read != nullptr ? &first : nullptr);
     uint32_t made = atoms_.add(at, static_cast<uint32_t>(until - at));
     CLEAVE_CHECK(made == raw(id), "atoms and variables are numbered alike");
-    const VariableInfo& info = builder_.variable_info(id);
+    const VariableInfo& info = builder_.tables().variable(id);
     atoms_[made].value = info.initial;
     atoms_[made].known = info.initial_known || read != nullptr;
     pieces_.push_back({made, static_cast<uint8_t>(at - address), static_cast<uint8_t>(until - at), true});

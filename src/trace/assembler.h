@@ -10,6 +10,7 @@
 #include "trace/atoms.h"
 #include "trace/call_stack.h"
 #include "trace/directory.h"
+#include "trace/event_list.h"
 #include "trace/records.h"
 #include "trace/stream.h"
 #include "trace/trace.h"
@@ -26,7 +27,7 @@ struct EventOrigin {
 // Events between two splits.
 struct Batch {
   std::vector<VariableSplit> splits;  // before the first event
-  std::vector<Event> events;
+  EventList events;
   std::vector<std::pair<uint32_t, uint64_t>> old_values;  // position in events, what the update read
   std::vector<EventOrigin> origins;                       // if asked for
   void clear() {
@@ -100,6 +101,7 @@ class Assembler {
   const AtomMap& atoms() const { return atoms_; }
 
   const Directory& directory() const { return directory_; }
+  Directory& directory() { return directory_; }
   const std::vector<uint64_t>& unexplained() const {
     return unexplained_;
   }  // reads, by SiteId; last: without a site
@@ -119,12 +121,33 @@ class Assembler {
     uint8_t offset, bytes;
     bool fresh;
   };
-  void emit(Thread& thread, Event event) {
+  // The place of the thread's next event, all of it but its branches to be filled.
+  Event* append(Thread& thread) {
     if (thread.branches > UINT16_MAX) [[unlikely]] emit_branches(thread);
-    event.branches = static_cast<uint16_t>(thread.branches);
-    thread.branches = 0;
-    current_.events.push_back(event);
     if (origins_) current_.origins.push_back(thread.origin);
+    return current_.events.append();
+  }
+  static uint16_t take_branches(Thread& thread) {
+    return static_cast<uint16_t>(std::exchange(thread.branches, 0));
+  }
+  void emit(Thread& thread, const Event& event) {
+    Event* at = append(thread);
+    *at = event;
+    at->branches = take_branches(thread);
+  }
+  // The same, field by field.
+  void emit(Thread& thread, EventKind kind, SiteId site, ContextId context, uint32_t object, uint32_t object2,
+            uint64_t value, uint8_t width) {
+    Event* at = append(thread);
+    at->kind = kind;
+    at->width_and_order = width;
+    at->branches = take_branches(thread);
+    at->thread = thread.id;
+    at->site = site;
+    at->context = context;
+    at->object = object;
+    at->object2 = object2;
+    at->value = value;
   }
   void emit_branches(Thread& thread);
   // The thread is the one that touched the atom last.
@@ -138,13 +161,17 @@ class Assembler {
               TableSite site);
   void access_slowly(Thread& thread, Event& event, uint64_t address, uint32_t bytes, uint64_t old_value,
                      TableSite site);
-  void touch(Thread& thread, Event& event, Atom& atom, uint64_t value, uint64_t old_value);
+  void touch(Thread& thread, const Event& event, Atom& atom, uint64_t value, uint64_t old_value);
   void resolve(uint64_t address, uint32_t bytes, bool fill, TableSite site, const uint64_t* read);
   void split(uint32_t whole, uint64_t from, uint64_t to, TableSite site);
-  void begin_unit(Thread& thread, const Module& module, const SlotPlan& slot, const Event& at,
-                  uint64_t value);
-  void end_unit(Thread& thread, UnitNameId name, const Event& at);
-  void close_units(Thread& thread, size_t depth, const Event& at);
+  // Where in the program something is.
+  struct Place {
+    SiteId site = kNone<SiteId>;
+    ContextId context = kNone<ContextId>;
+  };
+  void begin_unit(Thread& thread, const Module& module, const SlotPlan& slot, Place at, uint64_t value);
+  void end_unit(Thread& thread, UnitNameId name, Place at);
+  void close_units(Thread& thread, size_t depth, Place at);
   void atomic_access(Thread& thread, std::span<const uint64_t> words);
   void range(Thread& thread, bool write, std::span<const uint64_t> words);
   void sync(Thread& thread, EventKind kind, SyncKind what, uint64_t address);

@@ -42,14 +42,14 @@ void Assembler::record(Thread& thread, RecordKind kind, uint16_t outcomes, std::
     case cond_broadcast:
       return sync(thread, EventKind::Broadcast, SyncKind::Condition, words[0]);
     case sem_init:
-      builder_.sync_info(directory_.sync(words[0], SyncKind::Semaphore)).initial = words[3];
+      directory_.change(directory_.sync(words[0], SyncKind::Semaphore)).initial = words[3];
       return;
     case sem_post:
       return sync(thread, EventKind::Post, SyncKind::Semaphore, words[0]);
     case sem_down:
       return sync(thread, EventKind::Down, SyncKind::Semaphore, words[0]);
     case barrier_init:
-      builder_.sync_info(directory_.sync(words[0], SyncKind::Barrier)).initial = words[3];
+      directory_.change(directory_.sync(words[0], SyncKind::Barrier)).initial = words[3];
       return;
     case barrier_arrive:
       return sync(thread, EventKind::Arrive, SyncKind::Barrier, words[0]);
@@ -107,9 +107,13 @@ Event Assembler::at_call(Thread& thread, EventKind kind) {
 }
 
 void Assembler::sync(Thread& thread, EventKind kind, SyncKind what, uint64_t address) {
-  Event event = at_call(thread, kind);
-  event.object = raw(directory_.sync(address, what));
-  emit(thread, event);
+  SyncId object = directory_.sync(address, what);
+  Place at;
+  if (const TableSite& call = thread.stack.last_call()) {
+    at.site = directory_.site(*call.module, call.site);
+    at.context = thread.stack.context(contexts_, *call.module, call.module->tables.sites[call.site].inlined_at);
+  }
+  emit(thread, kind, at.site, at.context, raw(object), UINT32_MAX, 0, 0);
 }
 
 void Assembler::wait(Thread& thread, EventKind kind, std::span<const uint64_t> words) {
@@ -125,7 +129,7 @@ void Assembler::life(Thread& thread, RecordKind kind, std::span<const uint64_t> 
   if (kind == thread_start) {
     if (words[1] != UINT32_MAX) {
       Thread& parent = this->thread(static_cast<uint32_t>(words[1]));
-      ThreadInfo& info = builder_.thread_info(thread.id);
+      ThreadInfo& info = directory_.change(thread.id);
       if (info.parent == kNone<ThreadId> && parent.id != thread.id) info.parent = parent.id;
     }
     return emit(thread, {.kind = EventKind::Start, .thread = thread.id});
@@ -136,9 +140,9 @@ void Assembler::life(Thread& thread, RecordKind kind, std::span<const uint64_t> 
     return emit(thread, {.kind = EventKind::Exit, .thread = thread.id});
   }
   if (kind == handler_begin) {
-    ThreadInfo& info = builder_.thread_info(thread.id);
+    ThreadInfo& info = directory_.change(thread.id);
     ThreadId below = this->thread(static_cast<uint32_t>(words[1])).id;
-    builder_.thread_info(thread.id).parent = below;
+    directory_.change(thread.id).parent = below;
     info.name = fmt::format("{}!signal{}", info.name, words[0]);
     return;
   }
@@ -146,9 +150,9 @@ void Assembler::life(Thread& thread, RecordKind kind, std::span<const uint64_t> 
   Thread& child = this->thread(static_cast<uint32_t>(words[0]));
   event.object = raw(child.id);
   if (kind == fork) {
-    ThreadInfo& info = builder_.thread_info(child.id);
+    ThreadInfo& info = directory_.change(child.id);
     info.parent = thread.id;
-    info.path = fmt::format("{}.{}", builder_.thread_info(thread.id).path, ++thread.children);
+    info.path = fmt::format("{}.{}", builder_.tables().thread(thread.id).path, ++thread.children);
   }
   emit(thread, event);
 }
@@ -230,8 +234,7 @@ void Assembler::range(Thread& thread, bool write, std::span<const uint64_t> word
     uint64_t value = 0;
     if (contents) std::memcpy(&value, data + (at - address), here);
     if (Atom* atom = contents ? atoms_.find(at, here) : nullptr) {
-      Event one = event;
-      touch(thread, one, *atom, value, 0);
+      touch(thread, event, *atom, value, 0);
       at += here;
       continue;
     }
@@ -241,8 +244,7 @@ void Assembler::range(Thread& thread, bool write, std::span<const uint64_t> word
       Atom& atom = atoms_[piece.id];
       uint64_t part = low_bytes(value >> (piece.offset * 8u), piece.bytes);
       if (!contents && !write) part = atom.value;
-      Event one = event;
-      touch(thread, one, atom, part, 0);
+      touch(thread, event, atom, part, 0);
       if (contents || !write) continue;
       atoms_[piece.id].known = false;
       if (origins_) unknown_writes_[piece.id] = given_ + current_.events.size() - 1;

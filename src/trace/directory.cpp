@@ -111,7 +111,7 @@ const std::pair<const uint64_t, Directory::Instance>* Directory::instance_at(uin
   while (address - it->first >= it->second.size) {
     auto outer = outers_.find(raw(it->second.object));
     if (outer == outers_.end()) return nullptr;
-    auto above = instances_.find(builder_.object_info(outer->second.object).address);
+    auto above = instances_.find(builder_.tables().object(outer->second.object).address);
     if (above == instances_.end() || above->first > it->first || above->second.size <= it->second.size ||
         above->second.object != outer->second.object)
       return nullptr;
@@ -175,8 +175,9 @@ const std::pair<const uint64_t, Directory::Instance>& Directory::instance(uint64
   const auto* block = block_at(base);
   if (block != nullptr && block->first == base && block->second.size == info.size) {
     made.object = block->second.object;  // the block is the object
-    builder_.object_info(made.object).type = info.type;
-    builder_.object_info(made.object).name = info.name;
+    ObjectInfo& object = change(made.object);
+    object.type = info.type;
+    object.name = info.name;
   } else {
     made.object = builder_.add_object(std::move(info));
   }
@@ -197,7 +198,7 @@ const std::pair<const uint64_t, Directory::Instance>& Directory::instance(uint64
 void Directory::place_fields(uint64_t base, const Instance& owner) {
   auto first = unplaced_.lower_bound(base), last = first;
   for (; last != unplaced_.end() && last->first - base < owner.size; ++last) {
-    VariableInfo& info = builder_.variable_info(last->second);
+    VariableInfo& info = change(last->second);
     std::string field = field_path(owner.module->tables, owner.type, last->first - base, false);
     if (field.empty()) continue;
     FieldFacts facts = field_facts(owner.module->tables, owner.type, last->first - base);
@@ -228,7 +229,7 @@ void Directory::redirect_inner(uint64_t base, const Instance& outer) {
 
 ObjectId Directory::self(uint64_t address, const Module& module, uint32_t type) {
   if (address == 0) return kNone<ObjectId>;
-  Self& line = selves_[(address ^ type) * 0x9e3779b97f4a7c15ull >> 54];
+  Self& line = selves_[((address ^ type) * 0x9e3779b97f4a7c15ull >> 32) % kSelves];
   const uint64_t& generation = generation_at(address);
   bool known = line.address == address && line.type == type && line.module == &module;
   if (known && line.generation == generation) return line.object;
@@ -386,7 +387,7 @@ VariableId Directory::add_variable(uint64_t address, uint32_t bytes, TableSite s
 }
 
 VariableId Directory::add_part(VariableId whole, uint64_t address, uint32_t bytes, TableSite site) {
-  VariableInfo info = builder_.variable_info(whole);
+  VariableInfo info = builder_.tables().variable(whole);
   uint64_t offset = address - info.address;
   const VariableInfo old = info;
   Named named = name_of(address, bytes, {});
@@ -411,20 +412,20 @@ std::string Directory::sync_name(uint64_t address, SyncKind kind) {
   if (const auto* known = instance_at(address)) {
     std::string field =
         field_path(known->second.module->tables, known->second.type, address - known->first, true);
-    return fmt::format("{}.{}", builder_.object_info(known->second.object).name,
+    return fmt::format("{}.{}", builder_.tables().object(known->second.object).name,
                        field.empty() ? fmt::format("+{}", address - known->first) : field);
   }
   constexpr const char* kWords[] = {"sync", "lock", "rwlock", "condition", "semaphore", "barrier", "once"};
   const char* word = kWords[static_cast<size_t>(kind)];
   if (const auto* block = block_at(address))
-    return fmt::format("{}+{}", builder_.object_info(block->second.object).name, address - block->first);
+    return fmt::format("{}+{}", builder_.tables().object(block->second.object).name, address - block->first);
   return fmt::format("{}#{}", word, ++counts_[word]);
 }
 
 SyncId Directory::sync_slowly(uint64_t address, SyncKind kind) {
   auto cached = sync_cache_.find(address);
   if (cached != sync_cache_.end()) {
-    SyncKind& known = builder_.sync_info(cached->second).kind;
+    SyncKind known = builder_.tables().sync(cached->second).kind;
     if (known == kind) {
       sync_line(address) = {address, kind, cached->second};
       return cached->second;
@@ -432,7 +433,7 @@ SyncId Directory::sync_slowly(uint64_t address, SyncKind kind) {
     bool both_locks = (known == SyncKind::Mutex || known == SyncKind::RwLock) &&
                       (kind == SyncKind::Mutex || kind == SyncKind::RwLock);
     if (known == SyncKind::Unknown || both_locks) {
-      known = kind == SyncKind::Unknown ? known : kind;
+      if (kind != SyncKind::Unknown) change(cached->second).kind = kind;
       sync_line(address) = {};
       return cached->second;
     }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "trace/modules.h"
+#include "trace/table_growth.h"
 #include "trace/trace.h"
 
 namespace cleave {
@@ -78,6 +79,13 @@ class Directory {
   };
   const std::map<uint32_t, Outer>& outers() const { return outers_; }
 
+  // An entry of the tables that is about to be changed, and which ones were.
+  ThreadInfo& change(ThreadId id) { return note(touched_.threads, id), builder_.thread_info(id); }
+  VariableInfo& change(VariableId id) { return note(touched_.variables, id), builder_.variable_info(id); }
+  ObjectInfo& change(ObjectId id) { return note(touched_.objects, id), builder_.object_info(id); }
+  SyncInfo& change(SyncId id) { return note(touched_.syncs, id), builder_.sync_info(id); }
+  TouchedEntries& touched() { return touched_; }
+
  private:
   struct Global {
     uint64_t size = 0;
@@ -137,7 +145,13 @@ class Directory {
   std::string place_of(TableSite site) const;
   bool initial_of(uint64_t address, uint32_t bytes, uint64_t* value) const;
 
+  template <typename Id>
+  void note(std::vector<uint32_t>& touched, Id id) {
+    if (touched_.wanted) touched.push_back(raw(id));
+  }
+
   TraceBuilder& builder_;
+  TouchedEntries touched_;
   std::vector<std::vector<SiteId>> site_ids_;  // by module, by index
   std::vector<std::vector<UnitNameId>> unit_ids_;
   std::map<std::string, UnitNameId> units_;
@@ -151,7 +165,8 @@ class Directory {
     uint32_t type = kNoIndex;
     ObjectId object = kNone<ObjectId>;
   };
-  std::vector<Self> selves_ = std::vector<Self>(1024);
+  static constexpr size_t kSelves = 8192;
+  std::vector<Self> selves_ = std::vector<Self>(kSelves);
   void instances_changed(uint64_t from, uint64_t end);
   uint64_t& generation_at(uint64_t address) { return generations_[(address >> 12) % kGenerations]; }
   static constexpr size_t kGenerations = 4096;

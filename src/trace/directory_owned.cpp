@@ -26,7 +26,7 @@ void Directory::own(uint64_t container, uint64_t block) {
 
 // The block is now held by another container.
 void Directory::take_over(uint64_t address, Block& block, uint64_t container) {
-  ObjectId before = builder_.object_info(block.object).outer, now = holder_of(container);
+  ObjectId before = builder_.tables().object(block.object).outer, now = holder_of(container);
   bool same = before != kNone<ObjectId> && now != kNone<ObjectId> && outermost(before) == outermost(now);
   // From a container that nothing of the program's holds, such as a local one, it comes to its first holder.
   bool first = before == kNone<ObjectId> || is_of_library(outermost(before));
@@ -41,7 +41,7 @@ void Directory::take_over(uint64_t address, Block& block, uint64_t container) {
 }
 
 void Directory::take_out(ObjectId part) {
-  ObjectId whole = builder_.object_info(part).outer;
+  ObjectId whole = builder_.tables().object(part).outer;
   if (whole == kNone<ObjectId>) return;
   builder_.set_outer(outermost(whole), kNone<ObjectId>);  // as it is: who knows its variables asks again
   builder_.set_outer(part, kNone<ObjectId>);
@@ -91,8 +91,8 @@ void Directory::put_block(Block& block, uint64_t container, uint64_t base, const
 }
 
 void Directory::put_into(ObjectId part, ObjectId whole) {
-  if (builder_.object_info(part).outer != kNone<ObjectId>) return;
-  for (ObjectId up = whole; up != kNone<ObjectId>; up = builder_.object_info(up).outer)
+  if (builder_.tables().object(part).outer != kNone<ObjectId>) return;
+  for (ObjectId up = whole; up != kNone<ObjectId>; up = builder_.tables().object(up).outer)
     if (up == part) return;
   builder_.set_outer(part, whole);
 }
@@ -101,7 +101,7 @@ void Directory::put_into(ObjectId part, ObjectId whole) {
 void Directory::name_innards(const std::pair<const uint64_t, Instance>& owner) {
   auto it = innards_.lower_bound(owner.first);
   while (it != innards_.end() && it->first - owner.first < owner.second.size) {
-    VariableInfo& info = builder_.variable_info(it->second);
+    VariableInfo& info = change(it->second);
     info.name = declared_name(it->first, owner);
     it = is_library_type(info.name) ? std::next(it) : innards_.erase(it);
   }
@@ -113,7 +113,7 @@ std::string Directory::declared_name(uint64_t address, const std::pair<const uin
   const std::pair<const uint64_t, Instance>* top = &within;
   for (auto up = outers_.find(raw(top->second.object)); up != outers_.end();
        up = outers_.find(raw(top->second.object))) {
-    auto above = instances_.find(builder_.object_info(up->second.object).address);
+    auto above = instances_.find(builder_.tables().object(up->second.object).address);
     if (above == instances_.end() || above->second.object != up->second.object || &*above == top) break;
     top = &*above;
   }

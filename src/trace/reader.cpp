@@ -91,7 +91,7 @@ class RecordSource final : public BinarySource {
     return notes;
   }
 
-  TraceBuilder& builder() { return builder_; }
+  TouchedEntries* touched() override { return &assembler_.directory().touched(); }
   Assembler& assembler() { return assembler_; }
 
  private:

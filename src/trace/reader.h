@@ -36,6 +36,8 @@ class BinarySource : public EventSource {
   virtual const TraceFile& file() const = 0;
   // Sentences about what was lost or guessed; complete at the end.
   virtual std::vector<std::string> remarks() const = 0;
+  // Which entries of the tables change while events are read; null if all is there from the beginning.
+  virtual TouchedEntries* touched() { return nullptr; }
 };
 
 // Works for both kinds of binary trace: recorded ones, and those that `trace import` wrote.

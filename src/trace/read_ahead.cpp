@@ -1,0 +1,93 @@
+#include "trace/read_ahead.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace cleave {
+
+ReadAhead::ReadAhead(BinarySource& source, std::function<void()> meanwhile)
+    : source_(source), meanwhile_(std::move(meanwhile)), thread_([this] { read(); }) {}
+
+void ReadAhead::stop() {
+  {
+    std::lock_guard guard(mutex_);
+    stopped_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+// The other thread. Its last portion has no events.
+void ReadAhead::read() {
+  TouchedEntries* touched = source_.touched();
+  CLEAVE_CHECK(touched != nullptr, "only a recorded trace has tables that grow");
+  TableFollower follower(source_.tables(), *touched);
+  for (bool more = true; more;) {
+    Portion portion;
+    {
+      std::lock_guard guard(mutex_);
+      if (!spare_.empty()) {
+        portion.events = std::move(spare_.back());
+        spare_.pop_back();
+      }
+    }
+    Result<std::span<const Event>> batch = source_.next();
+    if (batch) {
+      portion.events.assign(batch.value().begin(), batch.value().end());
+      portion.splits.assign(source_.splits().begin(), source_.splits().end());
+      for (size_t i = 0; i < portion.events.size(); ++i) {
+        if (portion.events[i].kind == EventKind::Update) portion.old_values.emplace_back(i, source_.old_value(i));
+      }
+    } else {
+      portion.events.clear();
+      portion.error = batch.error();
+    }
+    portion.growth = follower.take();
+    more = !portion.events.empty();
+    if (!hand_over(std::move(portion))) return;
+    if (meanwhile_) meanwhile_();
+  }
+}
+
+// False: nobody wants it.
+bool ReadAhead::hand_over(Portion portion) {
+  constexpr auto kNow = std::chrono::milliseconds(2);
+  std::unique_lock guard(mutex_);
+  while (!changed_.wait_for(guard, kNow, [&] { return stopped_ || waiting_.size() < kMost; })) {
+    guard.unlock();
+    if (meanwhile_) meanwhile_();
+    guard.lock();
+  }
+  if (stopped_) return false;
+  waiting_.push_back(std::move(portion));
+  guard.unlock();
+  changed_.notify_all();
+  return true;
+}
+
+Result<std::span<const Event>> ReadAhead::next() {
+  if (current_.error) return *current_.error;
+  {
+    std::unique_lock guard(mutex_);
+    if (current_.events.capacity() > 0) spare_.push_back(std::move(current_.events));
+    changed_.wait(guard, [&] { return stopped_ || !waiting_.empty(); });
+    if (waiting_.empty()) return std::span<const Event>();
+    current_ = std::move(waiting_.front());
+    waiting_.pop_front();
+  }
+  changed_.notify_all();
+  mirror_.apply(std::move(current_.growth));
+  if (current_.error) return *current_.error;
+  if (current_.events.empty()) stop();
+  return std::span<const Event>(current_.events);
+}
+
+uint64_t ReadAhead::old_value(size_t position) const {
+  auto it = std::lower_bound(current_.old_values.begin(), current_.old_values.end(),
+                             std::pair<size_t, uint64_t>(position, 0));
+  CLEAVE_CHECK(it != current_.old_values.end() && it->first == position,
+               "old_value of an event that is not an update");
+  return it->second;
+}
+
+}  // namespace cleave

@@ -1,0 +1,64 @@
+// A recorded trace read in a thread of its own, so that whoever judges the events does not wait for them to be put in
+// order. What comes out is the same, event for event: a batch brings along what the tables had gained when it was made,
+// and next() shows the tables as they were then.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "trace/reader.h"
+#include "trace/table_growth.h"
+
+namespace cleave {
+
+class ReadAhead final : public EventSource {
+ public:
+  // `source` must outlive this and is the other thread's until the end or stop(). `meanwhile` is called in that thread
+  // after every batch, and again and again while it waits for us.
+  explicit ReadAhead(BinarySource& source, std::function<void()> meanwhile = {});
+  ~ReadAhead() override { stop(); }
+  ReadAhead(const ReadAhead&) = delete;
+  ReadAhead& operator=(const ReadAhead&) = delete;
+
+  Result<std::span<const Event>> next() override;
+  std::span<const VariableSplit> splits() const override { return current_.splits; }
+  uint64_t old_value(size_t position) const override;
+  const Trace& tables() const override { return mirror_.tables(); }
+  // To be asked after the end or stop().
+  bool complete() const override { return source_.complete(); }
+
+  // No more is wanted. Returns when the other thread is through with the source, which a live one is when its writer has
+  // ended.
+  void stop();
+
+ private:
+  struct Portion {
+    std::vector<Event> events;
+    std::vector<VariableSplit> splits;
+    std::vector<std::pair<size_t, uint64_t>> old_values;
+    TableGrowth growth;
+    std::optional<Error> error;  // events are none then
+  };
+  static constexpr size_t kMost = 16;  // portions that wait
+
+  void read();
+  bool hand_over(Portion portion);
+
+  BinarySource& source_;
+  std::function<void()> meanwhile_;
+  TableMirror mirror_;
+  Portion current_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Portion> waiting_;
+  std::vector<std::vector<Event>> spare_;  // to be filled again
+  bool stopped_ = false;
+  std::thread thread_;
+};
+
+}  // namespace cleave

@@ -1,0 +1,114 @@
+#include "trace/read_ahead.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdio>
+
+#include "trace/fake_program.h"
+
+namespace cleave {
+namespace {
+
+// Several batches in which tables grow and entries change: blocks that come and go and turn out to be objects, locations
+// that are split, locks, threads, updates.
+FakeRecorder growing_program() {
+  FakeProgram program;
+  FakeRecorder& r = program.recorder;
+  constexpr uint32_t kThreads = 3, kRounds = 3000;
+  r.start(0, UINT32_MAX);
+  r.segment(0, FakeProgram::kCall, {});
+  for (uint32_t t = 1; t < kThreads; ++t) r.fork(0, t);
+  for (uint32_t t = 1; t < kThreads; ++t) r.start(t, 0);
+  constexpr uint64_t kEarly = FakeProgram::kHeapBase + 0x10000;
+  r.record(0, RecordKind::alloc, {kEarly, 16, r.stamp()});
+  std::vector<uint64_t> last(FakeProgram::kGlobals, 0);
+  for (uint32_t i = 0; i < kRounds; ++i) {
+    uint32_t t = i % kThreads, global = i % FakeProgram::kGlobals;
+    uint64_t block = FakeProgram::kHeapBase + 64 * (i % 50);
+    r.on_object(t, RecordKind::mutex_lock, program.lock(i % FakeProgram::kLocks));
+    r.record(t, RecordKind::alloc, {block, 16, r.stamp()});
+    r.segment(t, i % 3 == 0 ? FakeProgram::kField : FakeProgram::kWrite, {block + 8, i});
+    if (i % 100 == 7) r.segment(t, FakeProgram::kRead4, {block + 8, i});
+    program.read(t, global, last[global]);
+    program.write(t, global, last[global] = i);
+    program.atomic(t, 0x30000, 2, i, i + 1);
+    if (i % 2 == 0) r.record(t, RecordKind::free, {block, r.stamp()});
+    r.on_object(t, RecordKind::mutex_unlock, program.lock(i % FakeProgram::kLocks));
+  }
+  r.segment(0, FakeProgram::kField, {kEarly + 8, 5});  // an account, as it turns out
+  for (uint32_t t = kThreads; t-- > 0;) r.exit(t);
+  r.flush_all();
+  r.end();
+  return r;
+}
+
+std::string saved() {
+  std::string path = testing::TempDir() + "read_ahead_test." +
+                     testing::UnitTest::GetInstance()->current_test_info()->name() + ".cleave";
+  growing_program().save(path);
+  return path;
+}
+
+std::unique_ptr<BinarySource> open(const std::string& path) {
+  Result<std::unique_ptr<BinarySource>> source = open_binary_trace(path);
+  EXPECT_TRUE(source.ok());
+  return std::move(source).value();
+}
+
+// Batch for batch the same events, splits, old values, and the same tables at that moment.
+TEST(ReadAhead, GivesWhatTheSourceGives) {
+  std::string path = saved();
+  std::unique_ptr<BinarySource> source = open(path), under = open(path);
+  ReadAhead ahead(*under);
+  size_t batches = 0, splits = 0, updates = 0;
+  std::string early;
+  for (;; ++batches) {
+    auto expected = source->next();
+    auto got = ahead.next();
+    ASSERT_TRUE(expected.ok() && got.ok());
+    ASSERT_EQ(std::vector<Event>(got.value().begin(), got.value().end()),
+              std::vector<Event>(expected.value().begin(), expected.value().end()));
+    EXPECT_EQ(ahead.tables(), source->tables());
+    if (batches == 0) early = ahead.tables().objects()[0].type;
+    EXPECT_EQ(ahead.tables().changes().moved, source->tables().changes().moved);
+    EXPECT_EQ(ahead.tables().changes().outer_set, source->tables().changes().outer_set);
+    ASSERT_EQ(ahead.splits().size(), source->splits().size());
+    if (expected.value().empty()) break;
+    splits += ahead.splits().size();
+    for (size_t i = 0; i < ahead.splits().size(); ++i) {
+      EXPECT_EQ(ahead.splits()[i].whole, source->splits()[i].whole);
+      EXPECT_EQ(ahead.splits()[i].parts, source->splits()[i].parts);
+    }
+    for (size_t i = 0; i < expected.value().size(); ++i) {
+      if (expected.value()[i].kind != EventKind::Update) continue;
+      ++updates;
+      EXPECT_EQ(ahead.old_value(i), source->old_value(i));
+    }
+  }
+  EXPECT_GT(batches, 5u);
+  EXPECT_GT(splits, 5u);
+  EXPECT_GT(updates, 1000u);
+  EXPECT_EQ(early, "");
+  EXPECT_EQ(ahead.tables().objects()[0].type, "Account");
+  EXPECT_TRUE(ahead.complete());
+  EXPECT_EQ(ahead.next().value().size(), 0u);
+  std::remove(path.c_str());
+}
+
+TEST(ReadAhead, EndsEarlyAndLetsTheReaderDoOtherThingsMeanwhile) {
+  std::string path = saved();
+  std::unique_ptr<BinarySource> under = open(path);
+  std::atomic<size_t> meanwhile = 0;
+  ReadAhead ahead(*under, [&] { ++meanwhile; });
+  ASSERT_FALSE(ahead.next().value().empty());
+  while (meanwhile == 0) std::this_thread::yield();
+  ahead.stop();
+  size_t left = 0;
+  while (!ahead.next().value().empty()) ++left;
+  EXPECT_LE(left, 17u);
+  std::remove(path.c_str());
+}
+
+}  // namespace
+}  // namespace cleave
