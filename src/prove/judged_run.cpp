@@ -18,16 +18,19 @@ check::SiteTriple sites_of(const Trace& trace, const prediction::Triple& triple)
   return {site(triple.first), site(triple.remote), site(triple.second), "", ""};
 }
 
-std::vector<check::UnitSpan> spans_of(const Trace& trace, const UnitMap& units) {
+namespace {
+
+// As check/ takes them; the end of one that does not end is that of its thread.
+std::vector<check::UnitSpan> disjoint_or_nested(const Trace& trace, const std::vector<check::UnitSpan>& units) {
   std::vector<EventIndex> last(trace.threads().size(), EventIndex{0});
   for (size_t e = 0; e < trace.size(); ++e) last[raw(trace.events()[e].thread)] = EventIndex{e};
   auto before = [](const check::UnitSpan& a, const check::UnitSpan& b) {
     return std::tuple(raw(a.first), ~raw(a.last), raw(a.thread)) < std::tuple(raw(b.first), ~raw(b.last), raw(b.thread));
   };
   std::multiset<check::UnitSpan, decltype(before)> spans(before);
-  for (const Unit& unit : units.units) {
-    EventIndex end = unit.end == kNone<EventIndex> ? last[raw(unit.thread)] : unit.end;
-    spans.insert({unit.thread, unit.begin, end, unit.name});
+  for (check::UnitSpan unit : units) {
+    if (unit.last == kNone<EventIndex>) unit.last = last[raw(unit.thread)];
+    spans.insert(unit);
   }
   // Lock sections may overlap: of two, the one that began first goes before, and the other begins where that one ends.
   std::vector<std::vector<EventIndex>> open(trace.threads().size());
@@ -48,10 +51,36 @@ std::vector<check::UnitSpan> spans_of(const Trace& trace, const UnitMap& units) 
   return result;
 }
 
+}  // namespace
+
+std::vector<check::UnitSpan> spans_of(const Trace& trace, const UnitMap& units, SetMap& sets, SetId set) {
+  std::vector<bool> takes(units.units.size(), false);
+  for (size_t e = 0; e < trace.size(); ++e) {
+    if (UnitId unit = units.by_event[e]; unit != kNone<UnitId> && !takes[raw(unit)])
+      takes[raw(unit)] = sets.set_of(trace.events()[e].variable()) == set;
+  }
+  std::vector<check::UnitSpan> spans;
+  for (size_t u = 0; u < units.units.size(); ++u) {
+    const Unit& unit = units.units[u];
+    if (takes[u]) spans.push_back({unit.thread, unit.begin, unit.end, unit.name});
+  }
+  return disjoint_or_nested(trace, spans);
+}
+
+check::Proof JudgeOfSets::judge(const check::EventTriple& triple) {
+  const SetId set = sets_.set_of(trace_.event(triple.first).variable());
+  auto known = judges_.find(set);
+  if (known == judges_.end()) {
+    known = judges_.try_emplace(set, trace_, spans_of(trace_, units_, sets_, set), check::JudgeOptions{.final_writes = final_writes_})
+                .first;
+  }
+  return known->second.judge(triple);
+}
+
 namespace {
 
-// More occurrences than these are not judged.
-constexpr size_t kOccurrences = 16;
+// More occurrences than these are not looked at, and not judged.
+constexpr size_t kLookedAt = 256, kOccurrences = 16;
 
 // What is worth most to a person: proved by this triple itself, proved, undecided, atomic.
 int worth(const check::Proof& proof) {
@@ -63,20 +92,36 @@ int worth(const check::Proof& proof) {
   return 0;
 }
 
+// Where the sites form a triple of that pattern whose first and second access one unit takes.
+std::vector<check::EventTriple> occurrences(const Trace& trace, const UnitMap& units, const check::SiteTriple& sites,
+                                            Pattern pattern) {
+  std::vector<check::UnitSpan> all;
+  for (const Unit& unit : units.units) all.push_back({unit.thread, unit.begin, unit.end, unit.name});
+  std::vector<check::EventTriple> found = check::find_triples(trace, disjoint_or_nested(trace, all), sites, kLookedAt);
+  std::erase_if(found, [&](const check::EventTriple& triple) {
+    auto kind = [&trace](EventIndex event) { return trace.event(event).kind; };
+    UnitId unit = units.unit_of(triple.first);
+    return unit == kNone<UnitId> || unit != units.unit_of(triple.second) ||
+           check::pattern_of(kind(triple.first), kind(triple.remote), kind(triple.second)) != pattern;
+  });
+  if (found.size() > kOccurrences) found.resize(kOccurrences);
+  return found;
+}
+
 }  // namespace
 
-Result<JudgedRun> judge_run(const std::string& path, const check::SiteTriple& sites, const ProveOptions& options) {
+Result<JudgedRun> judge_run(const std::string& path, const check::SiteTriple& sites, Pattern pattern,
+                            const ProveOptions& options) {
   Result<Trace> loaded = load_trace(path);
   if (!loaded) return loaded.error();
   const Trace& trace = loaded.value();
   SetMap sets(options.sets, trace);
   UnitMap units = map_units(trace, options.units, sets);
-  std::vector<check::UnitSpan> spans = spans_of(trace, units);
+  const std::vector<check::EventTriple> triples = occurrences(trace, units, sites, pattern);
   JudgedRun run;
-  const std::vector<check::EventTriple> triples = check::find_triples(trace, spans, sites, kOccurrences);
   if (triples.empty()) return run;
   run.there = true;
-  check::Judge judge(trace, spans, {.final_writes = options.final_writes});
+  JudgeOfSets judge(trace, units, sets, options.final_writes);
   const check::EventTriple* triple = nullptr;
   for (const check::EventTriple& occurrence : triples) {
     check::Proof proof = judge.judge(occurrence);
@@ -85,6 +130,7 @@ Result<JudgedRun> judge_run(const std::string& path, const check::SiteTriple& si
     run.proof = std::move(proof);
     if (worth(run.proof) == 3) break;
   }
+  run.unit = unit_label(trace, units.unit(units.unit_of(triple->first)));
   order::ThreadPositions positions(trace);
   order::LockStates locks(trace, positions);
   auto access = [&](EventIndex event, Role role) {

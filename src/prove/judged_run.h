@@ -1,11 +1,14 @@
 // One run of the program and what check/ says of it.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
 #include "check/check.h"
 #include "model/finding.h"
+#include "model/sets.h"
+#include "model/units.h"
 #include "prove/prove.h"
 #include "trace/trace.h"
 
@@ -14,17 +17,35 @@ namespace cleave::prove {
 // The three program locations of a triple of a trace, for check::find_triple.
 check::SiteTriple sites_of(const Trace& trace, const prediction::Triple& triple);
 
-// Units of a map as check/ takes them: those of one thread disjoint or nested, in order of their first event.
-std::vector<check::UnitSpan> spans_of(const Trace& trace, const UnitMap& units);
+// Units of a map as check/ takes them: those of one thread disjoint or nested, in order of their first event. Which unit an
+// access belongs to depends on its set; check/ takes the outermost. So only units that take an access to `set` are given.
+std::vector<check::UnitSpan> spans_of(const Trace& trace, const UnitMap& units, SetMap& sets, SetId set);
+
+// Judges triples of a trace, each by the units of its set. References must outlive it.
+class JudgeOfSets {
+ public:
+  JudgeOfSets(const Trace& trace, const UnitMap& units, SetMap& sets, bool final_writes)
+      : trace_(trace), units_(units), sets_(sets), final_writes_(final_writes) {}
+  check::Proof judge(const check::EventTriple& triple);
+
+ private:
+  const Trace& trace_;
+  const UnitMap& units_;
+  SetMap& sets_;
+  bool final_writes_;
+  std::map<SetId, check::Judge> judges_;
+};
 
 struct JudgedRun {
   bool there = false;             // the triple happened
+  std::string unit;               // whose first and second access it is
   check::Proof proof;
   std::vector<AccessReport> accesses;
 };
 
-// Loads the trace of a run and judges the triple in it: the first few times that it happened there, and the one that
-// proves most is told. An Error when the trace cannot be read.
-Result<JudgedRun> judge_run(const std::string& trace, const check::SiteTriple& sites, const ProveOptions& options);
+// Loads the trace of a run and judges the triple in it: the first few times that it happened there, with this pattern and
+// within one unit, and the one that proves most is told. An Error when the trace cannot be read.
+Result<JudgedRun> judge_run(const std::string& trace, const check::SiteTriple& sites, Pattern pattern,
+                            const ProveOptions& options);
 
 }  // namespace cleave::prove

@@ -22,16 +22,13 @@ std::vector<check::EventTriple> observed_in(const prediction::Candidate& candida
 
 class ObservedJudge {
  public:
-  ObservedJudge(const prediction::Facts& facts, const ProveOptions& options) : facts_(facts), options_(options) {}
+  ObservedJudge(const prediction::Facts& facts, const ProveOptions& options)
+      : facts_(facts), sets_(options.sets, facts.trace), judge_(facts.trace, facts.units, sets_, options.final_writes) {}
 
   std::optional<Proof> judge(const std::vector<check::EventTriple>& triples, const Finding& finding) {
-    if (!judge_) {
-      judge_.emplace(facts_.trace, spans_of(facts_.trace, facts_.units),
-                     check::JudgeOptions{.final_writes = options_.final_writes});
-    }
     std::optional<Proof> best;
     for (const check::EventTriple& triple : triples) {
-      check::Proof proof = judge_->judge(triple);
+      check::Proof proof = judge_.judge(triple);
       if (proof.judgement == check::Judgement::Atomic) continue;
       if (proof.judgement == check::Judgement::Undecided && best) continue;
       best = told(triple, proof, finding);
@@ -60,8 +57,8 @@ class ObservedJudge {
   }
 
   const prediction::Facts& facts_;
-  const ProveOptions& options_;
-  std::optional<check::Judge> judge_;
+  SetMap sets_;
+  JudgeOfSets judge_;
 };
 
 }  // namespace

@@ -145,7 +145,8 @@ class Prover {
       return outcome.error();
     }
     if (!outcome.value().plan.complete()) proof.note = outcome.value().plan.why;
-    Result<JudgedRun> judged = judge_run(request.trace, sites_of(facts_.trace, candidates_[c]->triple()), options_);
+    Result<JudgedRun> judged = judge_run(request.trace, sites_of(facts_.trace, candidates_[c]->triple()),
+                                         pattern_of(candidates_[c]->triple()), options_);
     if (judged && judged.value().there && judged.value().proof.judgement != check::Judgement::Atomic) {
       Witness witness = exec::witness_of(request, outcome.value());
       witness.finding = findings_[c].id;
@@ -164,6 +165,11 @@ class Prover {
     if (!run) return run.error().sentence();
     std::string found = first_difference(facts_.trace, candidate.symbolic_order, run.value());
     return found.empty() ? "the run did what the model says, and the triple is not in it" : found;
+  }
+
+  Pattern pattern_of(const prediction::Triple& triple) const {
+    auto kind = [this](EventNumber e) { return facts_.event(e).kind; };
+    return check::pattern_of(kind(triple.first), kind(triple.remote), kind(triple.second));
   }
 
   // witness-3f9a12cc.json; a second finding with the same id gets a number.
@@ -186,6 +192,7 @@ class Prover {
     proof.verdict = judgement == check::Judgement::NonAtomic ? Verdict::Confirmed : Verdict::Witnessed;
     proof.finding.verdict = proof.verdict;
     proof.finding.accesses = run.accesses;
+    proof.finding.unit = run.unit;
     proof.finding.proof = run.proof.name;
     proof.finding.why = run.proof.why;
     proof.finding.note = run.proof.reason;
