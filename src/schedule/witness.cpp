@@ -44,10 +44,10 @@ bool parse_kind(const std::string& word, EventKind* kind) {
   return false;
 }
 
-Milestone milestone_from(const Json& json) {
-  Milestone milestone;
+// False if there is no such operation; what is missing or of another type throws.
+bool read_milestone(const Json& json, Milestone& milestone) {
   milestone.thread = json.at("thread").get<std::string>();
-  if (!parse_kind(json.at("op").get<std::string>(), &milestone.kind)) throw std::runtime_error("unknown op");
+  if (!parse_kind(json.at("op").get<std::string>(), &milestone.kind)) return false;
   milestone.file = json.at("file").get<std::string>();
   milestone.line = json.at("line").get<uint32_t>();
   milestone.column = json.value("column", 0u);
@@ -55,7 +55,22 @@ Milestone milestone_from(const Json& json) {
   milestone.occurrence = json.value("occurrence", uint64_t{1});
   if (json.contains("value")) milestone.value = json["value"].get<uint64_t>();
   milestone.note = json.value("note", std::string());
-  return milestone;
+  return true;
+}
+
+// What a trace says of the process it is of; nothing if that is damaged.
+void read_process(std::string_view text, Witness& witness) {
+  Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return;
+  auto text_at = [&json](const char* key) {
+    return json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : std::string();
+  };
+  witness.executable = text_at("program");
+  witness.directory = text_at("directory");
+  if (json.contains("arguments") && json["arguments"].is_array())
+    for (const Json& word : json["arguments"])
+      if (word.is_string()) witness.program.push_back(word.get<std::string>());
+  if (witness.program.empty() && !witness.executable.empty()) witness.program.push_back(witness.executable);
 }
 
 // What a trace recorded under control knows: its process chunk says the program, a schedule chunk the schedule.
@@ -73,15 +88,7 @@ Result<Witness> witness_from_trace(const std::string& bytes, const std::string& 
     }
     std::string_view text(bytes.data() + body, header.stored_bytes);
     if (header.kind == CLEAVE_CHUNK_PROCESS) {
-      Json json = Json::parse(text, nullptr, false);
-      if (json.is_object() && witness.program.empty()) {
-        witness.executable = json.value("program", std::string());
-        if (json.contains("arguments") && json["arguments"].is_array())
-          for (const Json& word : json["arguments"])
-            if (word.is_string()) witness.program.push_back(word.get<std::string>());
-        if (witness.program.empty() && !witness.executable.empty()) witness.program.push_back(witness.executable);
-        witness.directory = json.value("directory", std::string());
-      }
+      if (witness.program.empty()) read_process(text, witness);
     } else if (header.kind == CLEAVE_CHUNK_SCHEDULE) {
       Result<Schedule> schedule = decode_schedule(text, place);
       if (!schedule) return schedule.error();
@@ -144,7 +151,8 @@ Result<Witness> witness_from_json(const std::string& text, const std::string& pl
           return Error{place, fmt::format("the input {} is not base64", name)};
     if (json.contains("milestones"))
       for (const Json& milestone : json["milestones"])
-        witness.milestones.milestones.push_back(milestone_from(milestone));
+        if (!read_milestone(milestone, witness.milestones.milestones.emplace_back()))
+          return Error{place, fmt::format("a milestone comes to an operation that there is not: {}", milestone.at("op").dump())};
     if (Status status = validate(witness.milestones); !status) return Error{place, status.error().message};
     std::string bytes;
     if (!from_base64(json.at("schedule").get<std::string>(), &bytes))

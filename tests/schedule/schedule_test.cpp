@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <fstream>
+
+#include "abi/trace_file.h"
 #include "base/random.h"
 #include "schedule/base64.h"
 #include "schedule/plan.h"
@@ -114,6 +118,62 @@ TEST(Witness, ComesBackFromJsonAndSaysWhatIsWrong) {
   for (size_t size = 0; size + 3 < text.size(); size += 7)
     EXPECT_FALSE(witness_from_json(text.substr(0, size), "w.json").ok()) << size;
   EXPECT_FALSE(witness_from_json("{}", "w.json").ok());
+}
+
+TEST(Witness, AnUnknownOperationIsAnErrorNotACrash) {
+  Witness witness;
+  witness.program = {"./bank"};
+  witness.schedule = sample(4);
+  witness.milestones.milestones.push_back({"0.1", EventKind::Write, "bank.cpp", 12, 3, "withdraw", 2, 7, "first"});
+  std::string text = to_json(witness);
+  text.replace(text.find("\"write\""), 7, "\"paint\"");
+  Result<Witness> back = witness_from_json(text, "w.json");
+  ASSERT_FALSE(back.ok());
+  EXPECT_NE(back.error().sentence().find("\"paint\""), std::string::npos) << back.error().sentence();
+}
+
+// A trace with one chunk of text about its process, and a schedule if `scheduled`.
+std::string trace_of_process(const std::string& text, bool scheduled) {
+  cleave_file_header header{};
+  header.magic = CLEAVE_TRACE_MAGIC;
+  header.header_bytes = sizeof header;
+  std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
+  auto put = [&bytes](uint32_t kind, std::string_view body) {
+    cleave_chunk_header chunk{};
+    chunk.magic = CLEAVE_CHUNK_MAGIC;
+    chunk.kind = kind;
+    chunk.stored_bytes = static_cast<uint32_t>(body.size());
+    bytes.append(reinterpret_cast<const char*>(&chunk), sizeof chunk);
+    bytes += body;
+  };
+  put(CLEAVE_CHUNK_PROCESS, text);
+  if (scheduled) {
+    std::vector<uint8_t> schedule = encode(sample(4));
+    put(CLEAVE_CHUNK_SCHEDULE, {reinterpret_cast<const char*>(schedule.data()), schedule.size()});
+  }
+  return bytes;
+}
+
+TEST(Witness, ATraceIsOneIfItHasAScheduleWhateverElseIsDamaged) {
+  const std::string path = testing::TempDir() + "witness_trace_test.cleave";
+  auto read = [&path](const std::string& bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+    return read_witness(path);
+  };
+  const std::string good = R"({"program": "/bin/bank", "arguments": ["./bank", "7"], "directory": "/tmp"})";
+  Result<Witness> witness = read(trace_of_process(good, true));
+  ASSERT_TRUE(witness.ok()) << witness.error().sentence();
+  EXPECT_EQ(witness.value().program, (std::vector<std::string>{"./bank", "7"}));
+  EXPECT_EQ(witness.value().directory, "/tmp");
+  EXPECT_FALSE(read(trace_of_process(good, false)).ok());
+  EXPECT_FALSE(read(trace_of_process("{", true)).ok()) << "it names no program";
+  EXPECT_FALSE(read(trace_of_process(R"({"program": 7, "arguments": [1]})", true)).ok());
+  Result<Witness> half = read(trace_of_process(R"({"program": "/bin/bank", "arguments": {}, "directory": []})", true));
+  ASSERT_TRUE(half.ok()) << half.error().sentence();
+  EXPECT_EQ(half.value().program, std::vector<std::string>{"/bin/bank"});
+  std::string whole = trace_of_process(good, true);
+  for (size_t size = 0; size < whole.size(); size += 41) EXPECT_FALSE(read(whole.substr(0, size)).ok()) << size;
+  std::remove(path.c_str());
 }
 
 TEST(Plan, CountsVisitsOfASiteNotEvents) {
