@@ -170,6 +170,7 @@ Result<ControlFile> ControlFile::make(const RunRequest& request, const std::vect
     return Error{file.path_, fmt::format("cannot be mapped: {}", std::strerror(error))};
   }
   file.header_ = static_cast<cleave_control_header*>(address);
+  file.made_ = header;
   file.bytes_ = layout.end();
   return file;
 }
@@ -178,6 +179,7 @@ ControlFile::ControlFile(ControlFile&& other) noexcept
     : path_(std::move(other.path_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
       header_(std::exchange(other.header_, nullptr)),
+      made_(other.made_),
       bytes_(other.bytes_) {}
 
 ControlFile::~ControlFile() {
@@ -187,15 +189,21 @@ ControlFile::~ControlFile() {
   if (descriptor_ < 0) unlink(path_.c_str());
 }
 
+std::span<const char> ControlFile::bytes_in(Area area) const {
+  const cleave_control_area& made = made_.*area;
+  return {reinterpret_cast<const char*>(header_) + made.offset, std::min((header_->*area).used, made.capacity)};
+}
+
 template <typename Entry>
-std::vector<Entry> ControlFile::read(const cleave_control_area& area) const {
-  const auto* first = reinterpret_cast<const Entry*>(reinterpret_cast<const char*>(header_) + area.offset);
-  return std::vector<Entry>(first, first + std::min(area.used, area.capacity) / sizeof(Entry));
+std::vector<Entry> ControlFile::read(Area area) const {
+  std::span<const char> bytes = bytes_in(area);
+  const auto* first = reinterpret_cast<const Entry*>(bytes.data());
+  return std::vector<Entry>(first, first + bytes.size() / sizeof(Entry));
 }
 
 std::vector<std::string> ControlFile::thread_paths() const {
   std::vector<std::string> paths;
-  for (const cleave_control_thread& thread : read<cleave_control_thread>(header_->threads)) {
+  for (const cleave_control_thread& thread : read<cleave_control_thread>(&cleave_control_header::threads)) {
     if (paths.empty()) paths.emplace_back("0");
     else if (thread.parent < paths.size()) paths.push_back(fmt::format("{}.{}", paths[thread.parent], thread.ordinal));
     else break;
@@ -205,21 +213,21 @@ std::vector<std::string> ControlFile::thread_paths() const {
 
 std::vector<ModuleIdentity> ControlFile::modules() const {
   std::vector<ModuleIdentity> modules;
-  for (const cleave_control_module& module : read<cleave_control_module>(header_->modules))
+  for (const cleave_control_module& module : read<cleave_control_module>(&cleave_control_header::modules))
     modules.push_back({std::string(module.name, strnlen(module.name, sizeof module.name)), module.identity});
   return modules;
 }
 
-std::vector<cleave_control_wait> ControlFile::waits() const { return read<cleave_control_wait>(header_->waits); }
+std::vector<cleave_control_wait> ControlFile::waits() const { return read<cleave_control_wait>(&cleave_control_header::waits); }
 
 Schedule ControlFile::schedule() const {
   Schedule schedule;
   schedule.threads = thread_paths();
   schedule.modules = modules();
   if (schedule.threads.empty()) return schedule;
-  schedule.fingerprints = read<uint8_t>(header_->fingerprints);
+  schedule.fingerprints = read<uint8_t>(&cleave_control_header::fingerprints);
   uint64_t left = header_->points;
-  for (const cleave_control_run& run : read<cleave_control_run>(header_->runs)) {
+  for (const cleave_control_run& run : read<cleave_control_run>(&cleave_control_header::runs)) {
     if (run.thread >= schedule.threads.size() || run.points > left) break;
     schedule.runs.push_back({run.thread, static_cast<Handover>(run.how), run.points});
     left -= run.points;
@@ -227,18 +235,18 @@ Schedule ControlFile::schedule() const {
   // The run that was under way when the program ended, also if it had not come to a point.
   if (header_->holder < schedule.threads.size())
     schedule.runs.push_back({header_->holder, Handover::GaveAway, left});
-  for (const cleave_control_step& step : read<cleave_control_step>(header_->steps)) {
+  for (const cleave_control_step& step : read<cleave_control_step>(&cleave_control_header::steps)) {
     if (schedule.steps.size() == header_->points) break;
     schedule.steps.push_back({static_cast<uint16_t>(step.operation), step.module < schedule.modules.size() ? step.module : UINT32_MAX,
                               step.segment, step.value});
   }
-  const char* pinned = reinterpret_cast<const char*>(header_) + header_->pinned.offset;
-  for (uint64_t at = 0; at + sizeof(cleave_control_pinned) <= header_->pinned.used;) {
+  const std::span<const char> pinned = bytes_in(&cleave_control_header::pinned);
+  for (uint64_t at = 0; at + sizeof(cleave_control_pinned) <= pinned.size();) {
     cleave_control_pinned entry;
-    std::memcpy(&entry, pinned + at, sizeof entry);
+    std::memcpy(&entry, pinned.data() + at, sizeof entry);
     at += sizeof entry;
-    if (entry.bytes > header_->pinned.used - at || entry.thread >= schedule.threads.size()) break;
-    const auto* first = reinterpret_cast<const uint8_t*>(pinned + at);
+    if (entry.bytes > pinned.size() - at || entry.thread >= schedule.threads.size()) break;
+    const auto* first = reinterpret_cast<const uint8_t*>(pinned.data() + at);
     schedule.pinned.push_back({entry.thread, entry.source, {first, first + entry.bytes}});
     at += (entry.bytes + 7) & ~uint64_t{7};
   }

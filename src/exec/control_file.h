@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "abi/control.h"
@@ -31,13 +32,18 @@ class ControlFile {
   std::vector<ModuleIdentity> modules() const;
 
  private:
+  using Area = cleave_control_area cleave_control_header::*;
+
   ControlFile() = default;
+  // What the program has put into one of its areas, wherever it says that lies: it may have written over the header.
+  std::span<const char> bytes_in(Area area) const;
   template <typename Entry>
-  std::vector<Entry> read(const cleave_control_area& area) const;
+  std::vector<Entry> read(Area area) const;
 
   std::string path_;
   int descriptor_ = -1;  // of a file in memory; a file on disk has none
   cleave_control_header* header_ = nullptr;
+  cleave_control_header made_{};  // as we made it
   uint64_t bytes_ = 0;
 };
 

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/trace_files.h"
 #include "exec/control_file.h"
 #include "exec/launch.h"
 
@@ -84,14 +83,38 @@ std::string gdb_script(const LaunchRequest& program, const std::vector<std::stri
   return script + "]" + kPython + "end\n";
 }
 
+// What a replay under gdb needs on disk, gone with the object.
+class Scratch {
+ public:
+  Scratch() {
+    const char* directory = std::getenv("TMPDIR");
+    path_ = fmt::format("{}/cleave-gdb-XXXXXX", directory != nullptr && *directory ? directory : "/tmp");
+    made_ = mkdtemp(path_.data()) != nullptr;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    if (made_) std::filesystem::remove_all(path_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  bool made() const { return made_; }
+  const std::string& path() const { return path_; }
+  std::string file(const char* name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+  bool made_ = false;
+};
+
 }  // namespace
 
 Result<int> replay_in_gdb(const RunRequest& request, const Plan& milestones) {
   Result<std::string> gdb = find_program("gdb");
   if (!gdb) return Error{"gdb", "is not installed; install the package gdb"};
-  std::string base = fmt::format("{}/cleave-gdb-{}", std::getenv("TMPDIR") ? std::getenv("TMPDIR") : "/tmp", getpid());
+  Scratch scratch;
+  if (!scratch.made()) return Error{scratch.path(), "cannot be made; is TMPDIR a folder that can be written?"};
   RunRequest dry = request;
-  dry.trace = base + ".cleave";
+  dry.trace = scratch.file("replay.cleave");
   dry.quiet = true;
   Result<RunOutcome> outcome = run(dry);
   if (!outcome) return outcome.error();
@@ -111,18 +134,16 @@ Result<int> replay_in_gdb(const RunRequest& request, const Plan& milestones) {
   }
   Result<ControlFile> file = ControlFile::make(wet, places);
   if (!file) return file.error();
-  LaunchRequest program = launch_request(request, base + ".cleave", file.value().path());
+  LaunchRequest program = launch_request(request, dry.trace, file.value().path());
   if (Result<std::string> found = find_program(request.executable.empty() ? request.program[0] : request.executable); found)
     program.program[0] = std::filesystem::absolute(found.value()).string();  // as gdb will call it
-  std::string script_path = base + ".gdb";
+  std::string script_path = scratch.file("script");
   std::ofstream(script_path) << gdb_script(program, names);
   LaunchRequest launch_gdb;
   launch_gdb.program = {gdb.value(), "-q", "-x", script_path, "--args"};
   launch_gdb.program.insert(launch_gdb.program.end(), program.program.begin(), program.program.end());
   launch_gdb.directory = request.directory;
   Result<LaunchOutcome> done = launch(launch_gdb);
-  unlink(script_path.c_str());
-  remove_trace(dry.trace);
   if (!done) return done.error();
   return done.value().end == LaunchOutcome::End::Exited ? done.value().exit_status : 128 + done.value().signal;
 }

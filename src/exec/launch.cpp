@@ -87,13 +87,21 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   if (request.fixed_addresses) personality(ADDR_NO_RANDOMIZE);  // where it is not permitted, addresses just differ
   bool ready = request.directory.empty() || chdir(request.directory.c_str()) == 0;
   if (ready && request.quiet) {
-    int nowhere = open("/dev/null", O_WRONLY);
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);  // the program shall find the same numbers free
     ready = nowhere >= 0 && dup2(nowhere, 1) >= 0 && dup2(nowhere, 2) >= 0;
   }
   if (ready) execve(path, words, environment);
   int error = errno;
   (void)!write(report, &error, sizeof error);
   _exit(127);
+}
+
+// Whether so many bytes came before the end.
+bool read_all(int descriptor, void* into, size_t bytes) {
+  ssize_t got;
+  while ((got = read(descriptor, into, bytes)) < 0 && errno == EINTR) {
+  }
+  return got == static_cast<ssize_t>(bytes);
 }
 
 // Kills the process when its time is over or the watched file has grown too large; told when it ended before that.
@@ -194,7 +202,7 @@ Result<LaunchOutcome> launch(const LaunchRequest& request) {
   int fork_error = errno;
   close(report[1]);
   int error = 0;
-  bool failed = process > 0 && read(report[0], &error, sizeof error) == sizeof error;
+  bool failed = process > 0 && read_all(report[0], &error, sizeof error);
   close(report[0]);
   if (process < 0) return Error{request.program[0], fmt::format("cannot start: {}", strerror(fork_error))};
   LaunchOutcome outcome = wait_for(process, request, start);
