@@ -45,7 +45,8 @@ int run(int argc, char** argv) {
     std::string what = nothing ? "say what to do: a command is missing" : error.what();
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && context.program.empty() && (verb == "record" || verb == "check"))
       what += " (a program and its arguments go after --)";
-    fmt::print(stderr, "cleave: {}; see cleave --help\n", what);
+    const bool of_verb = !nothing && !verb.starts_with('-');
+    fmt::print(stderr, "cleave: {}; see cleave {}--help\n", what, of_verb ? verb + " " : "");
     return static_cast<int>(Exit::Usage);
   }
   return context.run ? context.run() : 0;
