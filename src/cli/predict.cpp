@@ -139,7 +139,8 @@ std::string prove_findings(const PredictVerb& verb, const prediction::Facts& fac
     if (candidates[c]->symbolic == "sat" && verb.model == "ctp" && proof.tried) {
       ++(happened ? as_predicted : diverged);
       if (!happened) {
-        finding.note = "the model says that this happens, the run went another way: " +
+        finding.note = (proof.runs == 0 ? "the model says that this happens, but no run can be led there: "
+                                        : "the model says that this happens, the run went another way: ") +
                        (proof.difference.empty() ? finding.note : proof.difference);
       }
     }

@@ -53,6 +53,12 @@ std::vector<check::UnitSpan> disjoint_or_nested(const Trace& trace, const std::v
 
 }  // namespace
 
+std::vector<check::UnitSpan> spans_of(const Trace& trace, const UnitMap& units) {
+  std::vector<check::UnitSpan> spans;
+  for (const Unit& unit : units.units) spans.push_back({unit.thread, unit.begin, unit.end, unit.name});
+  return disjoint_or_nested(trace, spans);
+}
+
 std::vector<check::UnitSpan> spans_of(const Trace& trace, const UnitMap& units, SetMap& sets, SetId set) {
   std::vector<bool> takes(units.units.size(), false);
   for (size_t e = 0; e < trace.size(); ++e) {
@@ -95,9 +101,7 @@ int worth(const check::Proof& proof) {
 // Where the sites form a triple of that pattern whose first and second access one unit takes.
 std::vector<check::EventTriple> occurrences(const Trace& trace, const UnitMap& units, const check::SiteTriple& sites,
                                             Pattern pattern) {
-  std::vector<check::UnitSpan> all;
-  for (const Unit& unit : units.units) all.push_back({unit.thread, unit.begin, unit.end, unit.name});
-  std::vector<check::EventTriple> found = check::find_triples(trace, disjoint_or_nested(trace, all), sites, kLookedAt);
+  std::vector<check::EventTriple> found = check::find_triples(trace, spans_of(trace, units), sites, kLookedAt);
   std::erase_if(found, [&](const check::EventTriple& triple) {
     auto kind = [&trace](EventIndex event) { return trace.event(event).kind; };
     UnitId unit = units.unit_of(triple.first);

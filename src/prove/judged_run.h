@@ -17,8 +17,10 @@ namespace cleave::prove {
 // The three program locations of a triple of a trace, for check::find_triple.
 check::SiteTriple sites_of(const Trace& trace, const prediction::Triple& triple);
 
-// Units of a map as check/ takes them: those of one thread disjoint or nested, in order of their first event. Which unit an
-// access belongs to depends on its set; check/ takes the outermost. So only units that take an access to `set` are given.
+// Units of a map as check/ takes them: those of one thread disjoint or nested, in order of their first event.
+std::vector<check::UnitSpan> spans_of(const Trace& trace, const UnitMap& units);
+// Which unit an access belongs to depends on its set; check/ takes the outermost. To judge accesses to `set`, only the units
+// that take one are given.
 std::vector<check::UnitSpan> spans_of(const Trace& trace, const UnitMap& units, SetMap& sets, SetId set);
 
 // Judges triples of a trace, each by the units of its set. References must outlive it.
