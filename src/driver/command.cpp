@@ -21,9 +21,16 @@ constexpr std::array kConflicting = {
     "realtime",  "kernel-address", "kernel-memory", "kernel-hwaddress", "fuzzer",    "type",
     "numerical", "memtag",         "memtag-stack",  "memtag-heap",      "safe-stack"};
 
+// x86_64-linux-gnu, with or without a vendor in the middle.
+bool records_target(std::string_view target) {
+  return (target.starts_with("x86_64-") || target.starts_with("amd64-")) &&
+         (target.ends_with("-linux-gnu") || target.ends_with("-linux"));
+}
+
 Status check_conflicts(const CommandScan& scan, bool links) {
   for (const std::string& name : scan.sanitizers) {
-    if (std::ranges::find(kConflicting, name) != kConflicting.end()) {
+    bool lto = name == "cfi" || name.starts_with("cfi-");  // works at link time only, on code as clang makes it
+    if (lto || std::ranges::find(kConflicting, name) != kConflicting.end()) {
       return Error{
           "",
           fmt::format("-fsanitize={} cannot be combined with Cleave; leave the sanitizer out of this build",
@@ -38,6 +45,13 @@ Status check_conflicts(const CommandScan& scan, bool links) {
   }
   if (scan.narrow && scan.has_input) {
     return Error{"", "Cleave records 64-bit programs only; leave out -m32"};
+  }
+  if (scan.has_input && !scan.target.empty() && !records_target(scan.target)) {
+    return Error{"", fmt::format("Cleave records programs for x86-64 Linux with glibc only; leave out the target {}",
+                                 scan.target)};
+  }
+  if (scan.emulated_tls) {
+    return Error{"", "Cleave needs the thread-local storage of the system; leave out -femulated-tls"};
   }
   return Done{};
 }

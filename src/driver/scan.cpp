@@ -13,7 +13,6 @@ using Words = std::vector<std::string>;
 
 // Flags whose value is the next word.
 constexpr std::array kTakesValue = {"-o",
-                                    "-x",
                                     "-I",
                                     "-D",
                                     "-U",
@@ -36,7 +35,6 @@ constexpr std::array kTakesValue = {"-o",
                                     "-Xassembler",
                                     "-Xpreprocessor",
                                     "-Xanalyzer",
-                                    "-target",
                                     "-arch",
                                     "-T",
                                     "-u",
@@ -59,9 +57,7 @@ constexpr std::array kTakesValue = {"-o",
                                     "-include-pch",
                                     "-stdlib++-isystem",
                                     "-cxx-isystem",
-                                    "--target",
                                     "--output",
-                                    "--language",
                                     "--include",
                                     "--define-macro",
                                     "--undefine-macro",
@@ -143,6 +139,49 @@ void expand_into(Words& out, const Words& arguments, int depth) {
   }
 }
 
+constexpr std::array kHeaderEndings = {".h", ".H", ".hh", ".HH", ".hp", ".hpp", ".HPP", ".hxx", ".HXX", ".h++", ".tcc"};
+
+// Alone such files are precompiled, and nothing is linked.
+bool is_header(std::string_view file, std::string_view language) {
+  if (!language.empty() && language != "none") return language.ends_with("-header");
+  size_t dot = file.rfind('.');
+  return dot != std::string_view::npos && is_one_of(file.substr(dot), kHeaderEndings);
+}
+
+// What is handed to the linker: -Wl,WORD,WORD or -Xlinker WORD.
+void scan_linker_words(CommandScan& scan, std::string_view words) {
+  while (!words.empty()) {
+    size_t comma = std::min(words.find(','), words.size());
+    std::string_view word = words.substr(0, comma);
+    scan.relocatable |= word == "-r" || word == "-i" || word == "--relocatable";
+    words.remove_prefix(std::min(comma + 1, words.size()));
+  }
+}
+
+// Flags that are one word and say one thing.
+void scan_flag(CommandScan& scan, std::string_view word) {
+  if (is_one_of(word, kStops) || word.starts_with("-print-") || word.starts_with("--print-")) {
+    scan.stops_early = true;
+  } else if (word == "-r" || word == "--relocatable") {
+    scan.relocatable = true;
+  } else if (word == "-static" || word == "--static" || word == "-static-pie") {
+    scan.is_static = true;
+  } else if (word == "-m32" || word == "-mx32" || word == "-m64") {
+    scan.narrow = word != "-m64";
+  } else if (word == "-femulated-tls" || word == "-fno-emulated-tls") {
+    scan.emulated_tls = word == "-femulated-tls";
+  } else if (word == "-fno-lto") {
+    scan.lto = false;
+  } else if (word.starts_with("-flto") || word == "-fwhole-program-vtables" || word == "-ffat-lto-objects") {
+    scan.lto = true;
+  } else if (word == "-fvectorize" || word == "-ftree-vectorize" || word == "-fslp-vectorize" ||
+             word == "-ftree-slp-vectorize") {
+    scan.vectorize = true;
+  } else if (word.starts_with("--target=")) {
+    scan.target = word.substr(9);
+  }
+}
+
 void scan_debug(CommandScan& scan, std::string_view word) {
   if (word == "-g0" || word == "-g1" || word == "-ggdb0" || word == "-ggdb1" ||
       word == "-gline-tables-only" || word == "-gline-directives-only" || word == "-gmlt") {
@@ -180,39 +219,44 @@ Words expand_response_files(const Words& arguments) {
 
 CommandScan scan_command(const Words& expanded) {
   CommandScan scan;
+  std::string_view language;
+  bool headers = false, others = false;  // among the files
+  auto file = [&](std::string_view name) {
+    scan.has_input = true;
+    (is_header(name, language) ? headers : others) = true;
+  };
   for (size_t i = 0; i < expanded.size(); ++i) {
-    std::string_view word = expanded[i];
+    std::string_view word = expanded[i], next = i + 1 < expanded.size() ? expanded[i + 1] : std::string_view();
     if (word == "--") {  // the rest are files
-      scan.has_input |= i + 1 < expanded.size();
+      for (++i; i < expanded.size(); ++i) file(expanded[i]);
       break;
     }
-    if (is_one_of(word, kTakesValue)) {
+    if (word == "-x" || word == "--language") {
+      language = next;
+      ++i;
+    } else if (word.starts_with("-x") || word.starts_with("--language=")) {
+      language = word.substr(word.starts_with("-x") ? 2 : 11);
+    } else if (word == "-target" || word == "--target") {
+      scan.target = next;
       ++i;
     } else if (word == "-Xlinker" || word == "-l") {
       scan.has_input = true;
+      if (word == "-Xlinker") scan_linker_words(scan, next);
       ++i;
-    } else if (word.starts_with("-l") || word.starts_with("-Wl,") || word == "-" || !word.starts_with("-")) {
+    } else if (is_one_of(word, kTakesValue)) {
+      ++i;
+    } else if (word == "-" || !word.starts_with("-")) {
+      file(word);
+    } else if (word.starts_with("-l") || word.starts_with("-Wl,")) {
       scan.has_input = true;
-    } else if (is_one_of(word, kStops) || word.starts_with("-print-") || word.starts_with("--print-")) {
-      scan.stops_early = true;
-    } else if (word == "-r" || word == "--relocatable") {
-      scan.relocatable = true;
-    } else if (word == "-static" || word == "--static" || word == "-static-pie") {
-      scan.is_static = true;
-    } else if (word == "-m32" || word == "-mx32" || word == "-m64") {
-      scan.narrow = word != "-m64";
-    } else if (word == "-fno-lto") {
-      scan.lto = false;
-    } else if (word.starts_with("-flto") || word == "-fwhole-program-vtables" ||
-               word == "-ffat-lto-objects") {
-      scan.lto = true;
-    } else if (word == "-fvectorize" || word == "-ftree-vectorize" || word == "-fslp-vectorize" ||
-               word == "-ftree-slp-vectorize") {
-      scan.vectorize = true;
+      if (word.starts_with("-Wl,")) scan_linker_words(scan, word.substr(4));
+    } else {
+      scan_flag(scan, word);
+      scan_debug(scan, word);
+      scan_sanitizers(scan, word);
     }
-    scan_debug(scan, word);
-    scan_sanitizers(scan, word);
   }
+  scan.stops_early |= headers && !others;
   return scan;
 }
 
