@@ -77,6 +77,7 @@ class Replay {
       case EventKind::OnceBegin:
       case EventKind::OnceEnd:
       case EventKind::OnceSeen:
+      case EventKind::OnceAbort:
         return count(event);
       case EventKind::Fork:
       case EventKind::Join:
@@ -162,6 +163,9 @@ class Replay {
         return {};
       case EventKind::OnceEnd:
         sync.once_ended = true;
+        return {};
+      case EventKind::OnceAbort:
+        sync.once_begun = false;
         return {};
       default:
         return sync.once_ended ? "" : "the once routine has not ended";

@@ -35,7 +35,9 @@ class MustOrderBuilder {
     switch (event.kind) {
       case EventKind::Fork: forked_[raw(event.other())] = e; break;
       case EventKind::Join: history_.join(t, at, raw(event.other()), now_[raw(event.other())]); break;
+      case EventKind::OnceAbort:
       case EventKind::OnceEnd: once_[event.object] = e; break;
+      case EventKind::OnceBegin:  // after the attempt before it was left
       case EventKind::OnceSeen:
         if (auto end = once_.find(event.object); end != once_.end()) after(t, at, end->second);
         break;

@@ -3,6 +3,7 @@
 // events, whatever values are read:
 //
 //   fork before the child's first event; the child's last event before join; once-end before once-seen;
+//   once: an attempt that was left before the next one (who tries first is taken as recorded);
 //   barrier: the n-th arrivals of all parties before each n-th pass, where the parties are the only users (with more
 //     users than parties who meets whom may change, and nothing must);
 //   condition: a wake needs a signal or broadcast that came after its wait began. Which one may change, so it comes

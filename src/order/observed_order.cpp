@@ -44,7 +44,9 @@ class ObservedOrderBuilder {
       case EventKind::Join:
         history_.join(t, at, raw(event.other()), positions_.last_not_after(raw(event.other()), e));
         break;
+      case EventKind::OnceAbort:
       case EventKind::OnceEnd: once_[event.object] = e; break;
+      case EventKind::OnceBegin:  // after the attempt before it was left
       case EventKind::OnceSeen:
         if (auto end = once_.find(event.object); end != once_.end()) after(e, end->second);
         break;

@@ -9,7 +9,9 @@ using namespace cleave::runtime;
 INTERPOSE int pthread_barrier_init(pthread_barrier_t* barrier, const pthread_barrierattr_t* attributes,
                                    unsigned parties) {
   int result = REAL(pthread_barrier_init)(barrier, attributes, parties);
-  if (result == 0 && recording()) {
+  int shared = PTHREAD_PROCESS_PRIVATE;  // of a shared one, not all parties are ours
+  if (attributes != nullptr) pthread_barrierattr_getpshared(attributes, &shared);
+  if (result == 0 && recording() && shared == PTHREAD_PROCESS_PRIVATE) {
     uint64_t ticket = take_ticket(barrier);
     record(kRecord_barrier_init, word_of(barrier), ticket, stamp_now(), parties);
   }

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "runtime/control.h"
+#include "runtime/mutex.h"
 #include "runtime/real.h"
 #include "runtime/stripes.h"
 
@@ -36,12 +37,13 @@ void cancelled(void* argument) { after_wait(*static_cast<Wait*>(argument), true)
 template <typename Sleep>
 int recorded_wait(Wait wait, Sleep sleep) {
   scheduling_point(CLEAVE_POINT_wait);
+  if (unlock_is_refused(wait.mutex)) return sleep();
   before_wait(wait);
   int result;
   pthread_cleanup_push(cancelled, &wait);
   result = sleep();
   pthread_cleanup_pop(0);
-  // EINVAL, EPERM: nothing was waited for, the mutex was never let go; the pair says as much.
+  // EINVAL: nothing was waited for, the mutex was never let go; the pair says as much.
   after_wait(wait, result != 0);
   return result;
 }

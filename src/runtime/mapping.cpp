@@ -32,7 +32,8 @@ INTERPOSE void* mmap64(void* address, size_t bytes, int protection, int flags, i
   return mapped(REAL(mmap64)(address, bytes, protection, flags, file, offset), bytes);
 }
 INTERPOSE int munmap(void* address, size_t bytes) {
-  if (recording()) record(kRecord_unmap, word_of(address), bytes, stamp_now());
+  bool refused = bytes == 0 || word_of(address) % kPage != 0;
+  if (!refused && recording()) record(kRecord_unmap, word_of(address), bytes, stamp_now());
   return REAL(munmap)(address, bytes);
 }
 INTERPOSE void* mremap(void* address, size_t old_bytes, size_t new_bytes, int flags, ...) {
@@ -40,6 +41,7 @@ INTERPOSE void* mremap(void* address, size_t old_bytes, size_t new_bytes, int fl
   va_start(more, flags);
   void* target = (flags & MREMAP_FIXED) ? va_arg(more, void*) : nullptr;
   va_end(more);
+  uint64_t before = stamp_now();  // the old place may be somebody else's as soon as we have moved
   void* moved = REAL(mremap)(address, old_bytes, new_bytes, flags, target);
   // Contents move with the pages: only what lies at other addresses than before begins or ends.
   if (moved == MAP_FAILED || !recording()) return moved;
@@ -49,6 +51,6 @@ INTERPOSE void* mremap(void* address, size_t old_bytes, size_t new_bytes, int fl
     if (new_bytes > old_bytes) record(kRecord_map, word_of(end), new_bytes - old_bytes, stamp_now());
     return moved;
   }
-  record(kRecord_unmap, word_of(address), old_bytes, stamp_now());
+  record(kRecord_unmap, word_of(address), old_bytes, before);
   return mapped(moved, new_bytes);
 }

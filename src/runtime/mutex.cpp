@@ -2,6 +2,7 @@
 // the lock is held. Of a recursive mutex only the outermost pair is recorded.
 #include <errno.h>
 
+#include "runtime/held.h"
 #include "runtime/mutex.h"
 #include "runtime/real.h"
 #include "runtime/stripes.h"
@@ -18,6 +19,18 @@ bool is_checked(const pthread_mutex_t* mutex) {
   return kind == PTHREAD_MUTEX_RECURSIVE_NP || kind == PTHREAD_MUTEX_ERRORCHECK_NP;
 }
 
+void record_lock(const volatile void* lock) {
+  uint64_t ticket = take_ticket(lock);
+  record(kRecord_mutex_lock, word_of(lock), ticket, stamp_now());
+  now_held(lock, kRecord_mutex_lock);
+}
+
+void record_unlock(const volatile void* lock) {
+  uint64_t ticket = take_ticket(lock);
+  record(kRecord_mutex_unlock, word_of(lock), ticket, stamp_now());
+  no_longer_held(lock);
+}
+
 // EOWNERDEAD: a robust mutex whose owner died. It is locked.
 int locked(pthread_mutex_t* mutex, int result) {
   if (result == 0 || result == EOWNERDEAD) after_mutex_lock(mutex);
@@ -28,18 +41,27 @@ int locked(pthread_mutex_t* mutex, int result) {
 
 void after_mutex_lock(pthread_mutex_t* mutex) {
   if (is_recursive(mutex) && mutex->__data.__count != 1) return;
-  uint64_t ticket = take_ticket(mutex);
-  record(kRecord_mutex_lock, word_of(mutex), ticket, stamp_now());
+  record_lock(mutex);
+}
+
+bool unlock_is_refused(const pthread_mutex_t* mutex) {
+  if (!is_checked(mutex)) return false;
+  const Thread* thread = own_thread();
+  return thread == nullptr || mutex->__data.__owner != thread->tid;
 }
 
 void before_mutex_unlock(pthread_mutex_t* mutex) {
-  if (is_checked(mutex)) {
-    const Thread* thread = own_thread();
-    if (thread == nullptr || mutex->__data.__owner != thread->tid) return;  // will be refused
-    if (is_recursive(mutex) && mutex->__data.__count != 1) return;
+  if (unlock_is_refused(mutex) || (is_recursive(mutex) && mutex->__data.__count != 1)) return;
+  record_unlock(mutex);
+}
+
+void release_robust_mutexes(Thread* thread) {
+  for (uint32_t i = thread->held_count; i-- > 0;) {
+    if (thread->held[i].lock != kRecord_mutex_lock) continue;
+    auto* mutex = static_cast<pthread_mutex_t*>(const_cast<void*>(thread->held[i].object));
+    constexpr int kRobust = 16;  // PTHREAD_MUTEX_ROBUST_NORMAL_NP of libc's own headers
+    if ((mutex->__data.__kind & kRobust) && mutex->__data.__owner == thread->tid) record_unlock(mutex);
   }
-  uint64_t ticket = take_ticket(mutex);
-  record(kRecord_mutex_unlock, word_of(mutex), ticket, stamp_now());
 }
 
 int lock_mutex(pthread_mutex_t* mutex) {
@@ -70,27 +92,18 @@ int unlock_mutex(pthread_mutex_t* mutex) {
 
 int lock_spin(pthread_spinlock_t* lock) {
   int result = REAL(pthread_spin_lock)(lock);
-  if (result == 0 && recording()) {
-    uint64_t ticket = take_ticket(lock);
-    record(kRecord_mutex_lock, word_of(lock), ticket, stamp_now());
-  }
+  if (result == 0 && recording()) record_lock(lock);
   return result;
 }
 
 int try_lock_spin(pthread_spinlock_t* lock) {
   int result = REAL(pthread_spin_trylock)(lock);
-  if (result == 0 && recording()) {
-    uint64_t ticket = take_ticket(lock);
-    record(kRecord_mutex_lock, word_of(lock), ticket, stamp_now());
-  }
+  if (result == 0 && recording()) record_lock(lock);
   return result;
 }
 
 int unlock_spin(pthread_spinlock_t* lock) {
-  if (recording()) {
-    uint64_t ticket = take_ticket(lock);
-    record(kRecord_mutex_unlock, word_of(lock), ticket, stamp_now());
-  }
+  if (recording()) record_unlock(lock);
   return REAL(pthread_spin_unlock)(lock);
 }
 

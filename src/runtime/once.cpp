@@ -1,8 +1,9 @@
 // pthread_once (and so std::call_once), and the guards of local statics in C++. A routine that is left by an exception
-// or a cancellation has a once_begin without a once_end, and the next to come begins again.
+// or a cancellation has a once_abort in place of its once_end, and the next to come begins again.
 #include "runtime/once.h"
 
 #include "abi/hooks.h"
+#include "runtime/guarded_call.h"
 #include "runtime/real.h"
 #include "runtime/stripes.h"
 
@@ -14,6 +15,13 @@ void record_once(Record kind, const volatile void* control) {
   record(kind, word_of(control), ticket, stamp_now());
 }
 
+// Before libc lets others begin.
+void routine_left(void* control) {
+  Thread* thread = own_thread();
+  if (thread != nullptr && thread->once != nullptr) thread->once = thread->once->outer;
+  if (recording()) record_once(kRecord_once_abort, control);
+}
+
 // libc calls this in place of the program's routine, on the thread whose innermost frame it is for.
 void routine_between_records() {
   OnceFrame* frame = own_thread()->once;
@@ -21,7 +29,7 @@ void routine_between_records() {
   void (*routine)() = frame->routine;
   void* control = frame->control;
   record_once(kRecord_once_begin, control);
-  routine();
+  cleave_call_guarded(routine, routine_left, control);
   if (recording()) record_once(kRecord_once_end, control);
 }
 
@@ -36,6 +44,12 @@ int run_once(pthread_once_t* control, void (*routine)()) {
   thread->once = frame.outer;
   if (!frame.ran && recording()) record_once(kRecord_once_seen, control);
   return result;
+}
+
+void begin_onces_again(const OnceFrame* innermost) {
+  if (innermost == nullptr) return;
+  begin_onces_again(innermost->outer);
+  if (innermost->ran) record_once(kRecord_once_begin, innermost->control);
 }
 
 }  // namespace cleave::runtime
@@ -57,4 +71,7 @@ INTERPOSE void __cxa_guard_release(uint64_t* guard) {
   if (recording()) __cleave_range_write(nullptr, guard, 1);
 }
 
-INTERPOSE void __cxa_guard_abort(uint64_t* guard) { REAL(__cxa_guard_abort)(guard); }
+INTERPOSE void __cxa_guard_abort(uint64_t* guard) {
+  if (recording()) record_once(kRecord_once_abort, guard);
+  REAL(__cxa_guard_abort)(guard);
+}

@@ -1,7 +1,8 @@
 // The ends of a process other than exit(), and its children.
 //
 // A child of fork starts with an empty buffer and a file of its own, TRACE.PID, made when it has something to write: a
-// child that only executes another program leaves none. vfork is fork: its child would otherwise write into the
+// child that only executes another program leaves none. It begins with the locks that the forking thread holds and the
+// once routines that it is in, since the child may end them. vfork is fork: its child would otherwise write into the
 // parent's buffers. posix_spawn, system and popen run no instrumented code in the child.
 #include <stdarg.h>
 #include <stdlib.h>
@@ -10,8 +11,9 @@
 
 #include "runtime/control.h"
 #include "runtime/file.h"
-#include "runtime/process_text.h"
+#include "runtime/once.h"
 #include "runtime/process.h"
+#include "runtime/process_text.h"
 #include "runtime/real.h"
 #include "runtime/state.h"
 #include "runtime/stripes.h"
@@ -47,7 +49,13 @@ void child_starts() {
     restart_stream(stream, &stream == own->stream ? __cleave_thread : stream.saved);
   }
   restart_stream(own->main, own->stream == &own->main ? __cleave_thread : own->main.saved);
-  if (own->stream == &own->main) record(kRecord_thread_start, 0, kNobody, stamp_now());
+  if (own->stream != &own->main) return;
+  record(kRecord_thread_start, 0, kNobody, stamp_now());
+  for (uint32_t i = 0; i < own->held_count; ++i) {
+    uint64_t ticket = take_ticket(own->held[i].object);
+    record(own->held[i].lock, word_of(own->held[i].object), ticket, stamp_now());
+  }
+  begin_onces_again(own->once);
 }
 
 // What was recorded so far must be in the file before the process becomes another program; if that fails, recording

@@ -1,4 +1,5 @@
 // Reader-writer locks. Tickets as for mutexes: after the lock, before the unlock.
+#include "runtime/held.h"
 #include "runtime/real.h"
 #include "runtime/stripes.h"
 
@@ -9,6 +10,7 @@ int after_lock(Record kind, pthread_rwlock_t* lock, int result) {
   if (result == 0 && recording()) {
     uint64_t ticket = take_ticket(lock);
     record(kind, word_of(lock), ticket, stamp_now());
+    now_held(lock, kind);
   }
   return result;
 }
@@ -18,6 +20,7 @@ void before_unlock(pthread_rwlock_t* lock) {
   bool exclusive = thread != nullptr && lock->__data.__cur_writer == thread->tid;
   uint64_t ticket = take_ticket(lock);
   record(exclusive ? kRecord_exclusive_unlock : kRecord_shared_unlock, word_of(lock), ticket, stamp_now());
+  no_longer_held(lock);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Semaphores. A post takes its ticket before it can let anybody through, a down after it got through.
+// Semaphores. A post takes its ticket before it can let anybody through, a down after it got through. How many tokens one
+// has that other processes see too is not known: they post where we do not look. The reader takes as many as are needed.
 #include <semaphore.h>
 #include <stdarg.h>
 
@@ -29,7 +30,7 @@ using namespace cleave::runtime;
 
 INTERPOSE int sem_init(sem_t* semaphore, int shared, unsigned tokens) {
   int result = REAL(sem_init)(semaphore, shared, tokens);
-  if (result == 0 && recording()) record_tokens(semaphore, tokens);
+  if (result == 0 && recording() && shared == 0) record_tokens(semaphore, tokens);
   return result;
 }
 INTERPOSE sem_t* sem_open(const char* name, int flags, ...) {
@@ -37,11 +38,7 @@ INTERPOSE sem_t* sem_open(const char* name, int flags, ...) {
   va_start(more, flags);
   unsigned mode = va_arg(more, unsigned), tokens = va_arg(more, unsigned);
   va_end(more);
-  sem_t* semaphore = REAL(sem_open)(name, flags, mode, tokens);
-  int now = 0;
-  if (semaphore != SEM_FAILED && recording() && sem_getvalue(semaphore, &now) == 0)
-    record_tokens(semaphore, static_cast<uint64_t>(now));
-  return semaphore;
+  return REAL(sem_open)(name, flags, mode, tokens);
 }
 INTERPOSE int sem_post(sem_t* semaphore) {
   scheduling_point(CLEAVE_POINT_post);

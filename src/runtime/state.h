@@ -23,6 +23,13 @@ struct OnceFrame {
   OnceFrame* outer;
 };
 
+// A lock and the record that said that it was taken.
+inline constexpr uint32_t kHeldLocks = 32;
+struct HeldLock {
+  const volatile void* object;
+  Record lock;
+};
+
 struct Thread {
   Stream main;
   Stream* stream = nullptr;           // current: main, or a handler's
@@ -33,6 +40,8 @@ struct Thread {
   void* (*start)(void*) = nullptr;
   void* argument = nullptr;
   OnceFrame* once = nullptr;
+  HeldLock held[kHeldLocks]{};  // held.h
+  uint32_t held_count = 0;
   uint32_t exit_rounds = 0;
   uint32_t encoder = 0;       // the one used last: its memory is warm
   bool flushing = false;      // signals wait until the buffer is in the file

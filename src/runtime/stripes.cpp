@@ -22,10 +22,7 @@ void drop_stripe(Stream& stream) {
 }
 
 void reset_stripes() {
-  for (Stripe& stripe : stripes) {
-    uint64_t now = stripe.word.load(std::memory_order_relaxed);
-    if (now & 1) stripe.word.store(now + 1, std::memory_order_relaxed);
-  }
+  for (Stripe& stripe : stripes) stripe.word.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace cleave::runtime

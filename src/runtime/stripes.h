@@ -43,7 +43,7 @@ inline uint64_t take_ticket(const volatile void* object) {
 
 // The operation that the stream was in will not end: a handler jumped out of it.
 void drop_stripe(Stream& stream);
-// In the child of a fork: the holders are gone.
+// In the child of a fork: the holders are gone, and its file begins with the first ticket of each.
 void reset_stripes();
 
 }  // namespace cleave::runtime

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/message.h"
+#include "runtime/mutex.h"
 #include "runtime/real.h"
 #include "runtime/signals.h"
 #include "runtime/state.h"
@@ -95,6 +96,7 @@ Thread* acquire_thread(uint32_t number, uint32_t parent) {
   thread->handler_depth = 0;
   thread->exit_rounds = 0;
   thread->once = nullptr;
+  thread->held_count = 0;
   thread->encoder = number;
   state.live_threads.fetch_add(1, std::memory_order_relaxed);
   SignalSafeLock lock(state.registry);
@@ -153,6 +155,7 @@ static void retire_handlers(Thread* thread) {
 void retire_thread(Thread* thread) {
   retire_handlers(thread);
   if (state.mode.load() == Mode::Recording) {
+    release_robust_mutexes(thread);
     record(kRecord_thread_exit, stamp_now());
     flush_own(thread->main);
   }

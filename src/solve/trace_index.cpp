@@ -127,7 +127,9 @@ void TraceIndex::index_order() {
         }
         for (uint32_t a : generation[e.object]) must_follow_[i].push_back(a);
         break;
+      case EventKind::OnceAbort:
       case EventKind::OnceEnd: once_end[e.object] = i; break;
+      case EventKind::OnceBegin:  // after the attempt before it was left
       case EventKind::OnceSeen:
         if (auto it = once_end.find(e.object); it != once_end.end()) must_follow_[i].push_back(it->second);
         break;

@@ -175,6 +175,8 @@ class Assembler {
   void atomic_access(Thread& thread, std::span<const uint64_t> words);
   void range(Thread& thread, bool write, std::span<const uint64_t> words);
   void sync(Thread& thread, EventKind kind, SyncKind what, uint64_t address);
+  void sync_made(SyncKind what, std::span<const uint64_t> words);
+  void semaphore(Thread& thread, EventKind kind, uint64_t address);
   void wait(Thread& thread, EventKind kind, std::span<const uint64_t> words);
   void life(Thread& thread, RecordKind kind, std::span<const uint64_t> words);
   void memory(Thread& thread, RecordKind kind, std::span<const uint64_t> words);
@@ -188,6 +190,11 @@ class Assembler {
   Directory directory_;
   ContextTree contexts_;
   AtomMap atoms_;
+  struct Tokens {
+    bool made = false;  // their number at the start is known
+    uint64_t left = 0;
+  };
+  boost::unordered_flat_map<uint32_t, Tokens> tokens_;  // of semaphores and barriers
   std::deque<Thread> threads_;
   std::vector<Thread*> by_number_;
   std::map<uint32_t, Thread*> by_high_number_;

@@ -42,15 +42,13 @@ void Assembler::record(Thread& thread, RecordKind kind, uint16_t outcomes, std::
     case cond_broadcast:
       return sync(thread, EventKind::Broadcast, SyncKind::Condition, words[0]);
     case sem_init:
-      directory_.change(directory_.sync(words[0], SyncKind::Semaphore)).initial = words[3];
-      return;
+      return sync_made(SyncKind::Semaphore, words);
     case sem_post:
-      return sync(thread, EventKind::Post, SyncKind::Semaphore, words[0]);
+      return semaphore(thread, EventKind::Post, words[0]);
     case sem_down:
-      return sync(thread, EventKind::Down, SyncKind::Semaphore, words[0]);
+      return semaphore(thread, EventKind::Down, words[0]);
     case barrier_init:
-      directory_.change(directory_.sync(words[0], SyncKind::Barrier)).initial = words[3];
-      return;
+      return sync_made(SyncKind::Barrier, words);
     case barrier_arrive:
       return sync(thread, EventKind::Arrive, SyncKind::Barrier, words[0]);
     case barrier_pass:
@@ -59,6 +57,8 @@ void Assembler::record(Thread& thread, RecordKind kind, uint16_t outcomes, std::
       return sync(thread, EventKind::OnceBegin, SyncKind::Once, words[0]);
     case once_end:
       return sync(thread, EventKind::OnceEnd, SyncKind::Once, words[0]);
+    case once_abort:
+      return sync(thread, EventKind::OnceAbort, SyncKind::Once, words[0]);
     case once_seen:
       return sync(thread, EventKind::OnceSeen, SyncKind::Once, words[0]);
     case RecordKind::atomic:
@@ -114,6 +114,27 @@ void Assembler::sync(Thread& thread, EventKind kind, SyncKind what, uint64_t add
     at.context = thread.stack.context(contexts_, *call.module, call.module->tables.sites[call.site].inlined_at);
   }
   emit(thread, kind, at.site, at.context, raw(object), UINT32_MAX, 0, 0);
+}
+
+void Assembler::sync_made(SyncKind what, std::span<const uint64_t> words) {
+  SyncId id = directory_.sync(words[0], what);
+  if (tokens_.contains(raw(id))) id = directory_.sync_anew(words[0], what);
+  directory_.change(id).initial = words[3];
+  tokens_[raw(id)] = {true, words[3]};
+}
+
+// One that nobody was seen to make (before a fork, in another process) had the tokens that are taken.
+void Assembler::semaphore(Thread& thread, EventKind kind, uint64_t address) {
+  SyncId id = directory_.sync(address, SyncKind::Semaphore);
+  Tokens& tokens = tokens_[raw(id)];
+  if (kind == EventKind::Post) {
+    ++tokens.left;
+  } else if (tokens.left > 0) {
+    --tokens.left;
+  } else if (!tokens.made) {
+    ++directory_.change(id).initial;
+  }
+  sync(thread, kind, SyncKind::Semaphore, address);
 }
 
 void Assembler::wait(Thread& thread, EventKind kind, std::span<const uint64_t> words) {

@@ -445,6 +445,13 @@ SyncId Directory::sync_slowly(uint64_t address, SyncKind kind) {
   return id;
 }
 
+SyncId Directory::sync_anew(uint64_t address, SyncKind kind) {
+  syncs_.erase(address);
+  sync_cache_.erase(address);
+  if (SyncLine& line = sync_line(address); line.address == address) line = {};
+  return sync(address, kind);
+}
+
 ObjectId Directory::allocate(uint64_t address, uint64_t bytes, TableSite caller, const char* how) {
   forget(address, std::max<uint64_t>(bytes, 1));
   std::string place = place_of(caller);

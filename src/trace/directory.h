@@ -60,6 +60,8 @@ class Directory {
     const SyncLine& line = sync_line(address);
     return line.address == address && line.kind == kind ? line.sync : sync_slowly(address, kind);
   }
+  // One that was initialised again where another was: a new object.
+  SyncId sync_anew(uint64_t address, SyncKind kind);
   // The object that a method of class `type` (of the module) was called on; kNone if there is no address.
   ObjectId self(uint64_t address, const Module& module, uint32_t type);
 

@@ -14,6 +14,13 @@ enum class EventKind : uint8_t {
 #undef CLEAVE_EVENT
 };
 
+// The largest number: kinds are numbered from 1 without gaps.
+inline constexpr unsigned kEventKinds = 0
+#define CLEAVE_EVENT(name, number, word, object, object2) +1
+#include "trace/event_kinds.def"
+#undef CLEAVE_EVENT
+    ;
+
 // How an access was made. Plain is the program's ordinary load or store.
 enum class MemoryOrder : uint8_t { Plain, Relaxed, Consume, Acquire, Release, AcqRel, SeqCst };
 

@@ -271,7 +271,7 @@ bool ColumnReader::ids_hold(const Trace& tables, std::span<const Event> events) 
   // Largest id plus one of each kind of event; none (UINT32_MAX) plus one is 0.
   std::array<uint32_t, 256> limit{}, limit2{}, unknown{};
   unknown.fill(1);
-  for (auto kind = static_cast<unsigned>(EventKind::Read); kind <= static_cast<unsigned>(EventKind::OnceSeen); ++kind) {
+  for (auto kind = static_cast<unsigned>(EventKind::Read); kind <= kEventKinds; ++kind) {
     auto as = static_cast<EventKind>(kind);
     unknown[kind] = 0;
     limit[kind] = last_id(tables, object_meaning(as));

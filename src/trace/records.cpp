@@ -29,7 +29,8 @@ constexpr std::array<RecordShape, kNumbers> make_shapes() {
   order(join, kNowhere, 1);
   for (RecordKind kind : {mutex_lock, mutex_unlock, shared_lock, shared_unlock, exclusive_lock,
                           exclusive_unlock, cond_signal, cond_broadcast, sem_init, sem_post, sem_down,
-                          barrier_init, barrier_arrive, barrier_pass, once_begin, once_end, once_seen}) {
+                          barrier_init, barrier_arrive, barrier_pass, once_begin, once_end, once_seen,
+                          once_abort}) {
     order(kind, 1, 2);
   }
   order(cond_wait, 2, 4, 3);

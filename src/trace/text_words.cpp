@@ -171,6 +171,7 @@ SyncKind sync_kind_shown_by(EventKind kind) {
     case EventKind::OnceBegin:
     case EventKind::OnceEnd:
     case EventKind::OnceSeen:
+    case EventKind::OnceAbort:
       return SyncKind::Once;
     default:
       return SyncKind::Mutex;

@@ -135,6 +135,7 @@ class Validator {
       case EventKind::OnceBegin:
       case EventKind::OnceEnd:
       case EventKind::OnceSeen:
+      case EventKind::OnceAbort:
         return once(event);
       default:
         return;
@@ -321,13 +322,16 @@ class Validator {
   void once(const Event& event) {
     Lock& flag = locks_[event.object];
     if (event.kind == EventKind::OnceBegin) {
-      // A begin without an end was left by an exception or a cancellation: the next to come begins again.
       if (flag.once_done) violation(event, "it has run before");
+      if (flag.once_running) violation(event, "it is still running");
       flag.once_running = true;
     } else if (event.kind == EventKind::OnceEnd) {
       if (!flag.once_running) violation(event, "it was not running");
       flag.once_running = false;
       flag.once_done = true;
+    } else if (event.kind == EventKind::OnceAbort) {
+      if (!flag.once_running) violation(event, "it was not running");
+      flag.once_running = false;
     } else if (flag.once_running) {
       violation(event, "it is still running");
     }

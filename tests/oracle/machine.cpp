@@ -137,6 +137,9 @@ void Machine::step(size_t thread, size_t way) {
     case EventKind::OnceEnd:
       sync->once_ended = true;
       break;
+    case EventKind::OnceAbort:
+      sync->once_begun = false;
+      break;
     default:
       break;
   }

@@ -230,5 +230,17 @@ T2 read x 1
   EXPECT_TRUE(f.must.before(1, 4));
 }
 
+TEST(MustOrder, AnAttemptThatWasLeftComesBeforeTheNext) {
+  Fixture f(R"(
+T1 once-begin o
+T1 write x 1
+T1 once-abort o
+T2 once-begin o
+T2 read x 1
+T2 once-end o
+)");
+  EXPECT_TRUE(f.must.before(1, 4));
+}
+
 }  // namespace
 }  // namespace cleave::order

@@ -55,6 +55,7 @@ TEST(Ends, QuickExit) {
   Recording run = record_program("ends", "quick_exit");
   EXPECT_EQ(run.status, 5);
   EXPECT_TRUE(ended(run, "\"ended\": \"quick_exit\", \"status\": 5"));
+  EXPECT_EQ(run.trace.names(0), (Names{"thread_start", "write", "thread_exit"}));
 }
 
 TEST(Ends, Abort) {
@@ -69,6 +70,7 @@ TEST(Ends, TerminatedFromOutside) {
   Recording run = record_program("ends", "term");
   EXPECT_EQ(run.status, 128 + SIGTERM);
   EXPECT_TRUE(ended(run, "\"signal\": 15"));
+  EXPECT_EQ(run.trace.names(0), (Names{"thread_start", "write", "fault"}));
 }
 
 // Most of the time the signal comes while a buffer is being written.
@@ -148,6 +150,33 @@ TEST(Ends, ForkedChildHasItsOwnFile) {
   EXPECT_EQ(child.names(0), (Names{"thread_start", "write", "write", "thread_exit"}));
   ASSERT_EQ(child.end_texts.size(), 1u);
   EXPECT_NE(child.end_texts[0].find("\"status\": 5"), std::string::npos);
+}
+
+TEST(Ends, AChildBeginsWithWhatItsParentHolds) {
+  Recording run = record_program("ends", "fork-held");
+  EXPECT_EQ(run.status, 0) << run.said;
+  EXPECT_EQ(run.trace.names(0),
+            (Names{"thread_start", "write", "once_begin", "sem_init", "mutex_lock", "mutex_lock", "shared_lock",
+                   "mutex_unlock", "fork", "join", "shared_unlock", "mutex_unlock", "sem_down", "once_end", "write",
+                   "thread_exit"}));
+  std::vector<std::string> children = child_traces(run);
+  ASSERT_EQ(children.size(), 1u);
+  RawTrace child = read_raw_trace(children[0]);
+  EXPECT_EQ(child.names(0), (Names{"thread_start", "mutex_lock", "shared_lock", "once_begin", "shared_unlock",
+                                   "mutex_unlock", "sem_down", "once_end", "write", "thread_exit"}));
+  for (const char* name : {"mutex_lock", "shared_lock", "once_begin", "sem_down"})
+    EXPECT_EQ(child.all(name)[0].words[1] << 16, 0u) << name << ": its stripe counts from the start again";
+  std::string said;
+  EXPECT_EQ(run_command(std::string(CLEAVE_BINARY_DIR) + "/bin/cleave trace validate " + children[0], &said), 0) << said;
+}
+
+TEST(Ends, SpawnedProgramsLeaveTheirOwnFileOrNone) {
+  Recording run = record_program("ends", "spawn");
+  EXPECT_EQ(run.status, 0) << run.said;
+  EXPECT_EQ(written(run.trace, 0), (std::vector<uint64_t>{1, 2}));
+  std::vector<std::string> children = child_traces(run);
+  ASSERT_EQ(children.size(), 1u);
+  EXPECT_EQ(read_raw_trace(children[0]).names(0), (Names{"thread_start", "write", "thread_exit"}));
 }
 
 TEST(Ends, ChildThatOnlyExecutesLeavesNoFile) {

@@ -64,7 +64,9 @@ Seen record(const std::string& flags) {
   const std::set<std::string> families = {"mutex", "two", "unique", "recursive", "timed", "recursive_timed", "shared",
                                           "shared_timed", "wait_for", "wait_until", "notify", "latch", "barrier",
                                           "semaphore", "atomic_wait", "call_once", "broken_once", "guard", "joined",
-                                          "jthread", "async", "detached"};
+                                          "jthread", "promise", "async", "detached", "any_wait", "any_notify", "refused",
+                                          "shared_tried", "new_plain", "new_sized", "new_nothrow", "new_aligned",
+                                          "new_aligned_sized", "new_aligned_nothrow", "new_objects"};
   std::string unit;
   for (std::string line; std::getline(text, line);) {
     std::istringstream words(line);
@@ -73,6 +75,11 @@ Seen record(const std::string& flags) {
     if (thread == "main" && verb == "begin" && families.contains(name)) unit = name;
     // The unwinder's own, at every throw.
     if (thread == "main" && verb == "update" && atomics.contains(name)) seen.units[unit].push_back(verb);
+    if (thread == "main" && unit.starts_with("new_") && (verb == "alloc" || verb == "free")) {
+      std::string bytes;
+      words >> bytes;
+      seen.units[unit].push_back(verb == "alloc" ? verb + " " + bytes : verb);
+    }
     if (!kept.contains(verb) || (verb == "once-seen" && name != "flag" && name != "broken")) continue;
     if (thread == "main") seen.units[unit].push_back(verb);
     else seen.threads[thread].push_back(verb);
@@ -101,14 +108,26 @@ TEST_P(StdPrimitives, ExactEvents) {
       {"semaphore", {"update", "update", "update"}},
       {"atomic_wait", {"update"}},
       {"call_once", {"once-begin", "once-end", "once-seen"}},
-      {"broken_once", {"once-begin", "once-begin", "once-end"}},
-      {"guard", {"once-begin", "once-begin", "once-end"}},
+      {"broken_once", {"once-begin", "once-abort", "once-begin", "once-end"}},
+      {"guard", {"once-begin", "once-abort", "once-begin", "once-end"}},
+      {"any_wait", {"acquire-shared", "acquire", "release-shared", "wait", "wake", "release", "acquire-shared", "release-shared"}},
+      {"any_notify", {"acquire", "signal", "release", "acquire", "broadcast", "release"}},
+      {"refused", {"acquire", "fork", "join", "release"}},
+      {"shared_tried", {"acquire-shared", "release-shared", "acquire", "release"}},
+      {"new_plain", {"alloc 8", "free", "alloc 16", "free"}},
+      {"new_sized", {"alloc 8", "free", "alloc 16", "free"}},
+      {"new_nothrow", {"alloc 8", "free", "alloc 16", "free"}},
+      {"new_aligned", {"alloc 64", "free", "alloc 128", "free"}},
+      {"new_aligned_sized", {"alloc 64", "free", "alloc 128", "free"}},
+      {"new_aligned_nothrow", {"alloc 64", "free", "alloc 128", "free"}},
+      {"new_objects", {"alloc 64", "free", "alloc 128", "free"}},
       {"joined", {"fork", "join"}},
       {"jthread", {"fork", "join"}},
       {"detached", {"fork"}},
   };
   for (const auto& [name, words] : expected) EXPECT_EQ(seen.units[name], words) << name;
-  EXPECT_EQ(seen.threads["T2"], (Words{"acquire", "release"}));
+  EXPECT_EQ(seen.threads["T1"], Words{}) << "refused";
+  EXPECT_EQ(seen.threads["T3"], (Words{"acquire", "release"})) << "joined";
   EXPECT_EQ(std::count(seen.units["async"].begin(), seen.units["async"].end(), "fork"), 1);
   EXPECT_EQ(std::count(seen.units["async"].begin(), seen.units["async"].end(), "join"), 1);
 }

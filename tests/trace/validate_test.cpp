@@ -78,6 +78,9 @@ TEST(Validate, SemaphoresBarriersOnceAndUnits) {
             "event 1: T1 pass b: only 1 of 2 threads have arrived\n");
   EXPECT_EQ(verdict("T1 pass b\n"), "event 0: T1 pass b: its thread has not arrived there\n");
   EXPECT_EQ(verdict("T1 once-begin o\nT2 once-seen o\n"), "event 1: T2 once-seen o: it is still running\n");
+  EXPECT_EQ(verdict("T1 once-begin o\nT2 once-begin o\n"), "event 1: T2 once-begin o: it is still running\n");
+  EXPECT_EQ(verdict("T1 once-abort o\n"), "event 0: T1 once-abort o: it was not running\n");
+  EXPECT_EQ(verdict("T1 once-begin o\nT1 once-abort o\nT2 once-begin o\nT2 once-end o\nT1 once-seen o\n"), "");
   EXPECT_EQ(verdict("T1 end\n"), "event 0: T1 end: no unit of its thread is open\n");
 }
 

@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -85,6 +87,35 @@ static void interrupt_a_segment(void (*handler)(int)) {  /* … and in the middl
   p[2] = 50;
 }
 
+static void *interrupted(void *argument) {
+  if (strcmp(argument, "handler-in-thread") == 0) raise(SIGUSR1);
+  return argument;
+}
+
+static void ends_in_child(void) { _exit(5); }
+
+/* A child begins with the locks that the forking thread holds, and within the once routine that it runs. */
+static pthread_mutex_t plain = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t shared = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static sem_t semaphore;
+static void forks_holding(void) {
+  pthread_t thread;
+  pthread_mutex_t gone = PTHREAD_MUTEX_INITIALIZER;
+  CHECK(sem_init(&semaphore, 0, 1) == 0);
+  pthread_mutex_lock(&plain);
+  pthread_mutex_lock(&gone);
+  pthread_rwlock_rdlock(&shared);
+  pthread_mutex_unlock(&gone);
+  CHECK(pthread_create(&thread, NULL, interrupted, "") == 0 && pthread_join(thread, NULL) == 0);
+  pid_t child = fork();
+  pthread_rwlock_unlock(&shared);
+  pthread_mutex_unlock(&plain);
+  CHECK(sem_wait(&semaphore) == 0);
+  if (child != 0) wait_for(child, 5);
+  else atexit(ends_in_child);
+}
+
 static int children(const char *how) {
   if (strcmp(how, "fork") == 0) {
     pid_t child = fork();
@@ -98,6 +129,18 @@ static int children(const char *how) {
     }
     wait_for(child, 6);
     CHECK(system("exit 4") >> 8 == 4);
+  } else if (strcmp(how, "spawn") == 0) {
+    char *words[] = {"sh", "-c", "exit 7", NULL};
+    pid_t child;
+    CHECK(posix_spawnp(&child, "sh", NULL, NULL, words, environ) == 0);
+    wait_for(child, 7);
+    char *again[] = {"ends", "return", NULL};
+    CHECK(posix_spawn(&child, "/proc/self/exe", NULL, NULL, again, environ) == 0);
+    wait_for(child, 3);
+    FILE *pipe = popen("exit 5", "r");
+    CHECK(pipe != NULL && pclose(pipe) >> 8 == 5);
+  } else if (strcmp(how, "fork-held") == 0) {
+    pthread_once(&once, forks_holding);
   } else if (strcmp(how, "exec") == 0) {
     execlp("sh", "sh", "-c", "exit 8", NULL);
   } else if (strcmp(how, "exec-fails") == 0) {
@@ -112,10 +155,6 @@ static int children(const char *how) {
   return 0;
 }
 
-static void *interrupted(void *argument) {
-  raise(SIGUSR1);
-  return argument;
-}
 
 static int signals(const char *how) {
   if (strcmp(how, "handler") == 0) {
@@ -126,7 +165,7 @@ static int signals(const char *how) {
   } else if (strcmp(how, "handler-in-thread") == 0) {
     signal(SIGUSR1, on_signal);
     pthread_t thread;
-    CHECK(pthread_create(&thread, NULL, interrupted, NULL) == 0 && pthread_join(thread, NULL) == 0);
+    CHECK(pthread_create(&thread, NULL, interrupted, (void *)how) == 0 && pthread_join(thread, NULL) == 0);
   } else if (strcmp(how, "jump") == 0) {
     if (sigsetjmp(back, 1) == 0) interrupt_a_segment(jumps);
   } else if (strcmp(how, "query") == 0) {
