@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
 namespace cleave::cli {
 
 void add_common_options(CLI::App& app, CommonOptions& options) {
@@ -25,8 +29,11 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
 CLI::Validator not_negative() {
   return CLI::Validator(
       [](std::string& word) {
-        return word.starts_with('-') ? fmt::format("{} is negative; give a number from 0 on", word)
-                                     : std::string();
+        if (word.starts_with('-')) return fmt::format("{} is negative; give a number from 0 on", word);
+        bool digits = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
+        errno = 0;
+        std::strtoull(word.c_str(), nullptr, 10);
+        return digits && errno == ERANGE ? fmt::format("{} is too large; 64 bits must hold it", word) : std::string();
       },
       "NUMBER");
 }

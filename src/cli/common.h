@@ -28,7 +28,7 @@ struct CommonOptions {
 };
 
 void add_common_options(CLI::App& app, CommonOptions& options);
-// For numbers from 0 on; CLI11 alone would take -5 for a very large one.
+// For numbers from 0 on that 64 bits hold; CLI11 alone would take -5 for a very large one, and a larger one for 0.
 CLI::Validator not_negative();
 
 // A verb runs after parsing and returns the exit status.

@@ -74,6 +74,7 @@ void print_for_people(const Findings& findings, const CommonOptions& options,
 }  // namespace
 
 Result<std::string> read_text_file(const std::string& path) {
+  if (std::filesystem::is_directory(path)) return Error{path, "is a directory, not a file"};
   std::ifstream in(path, std::ios::binary);
   if (!in) return Error{path, "cannot be read; is the name right?"};
   std::ostringstream text;

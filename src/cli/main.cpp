@@ -1,6 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <system_error>
 
 #include "cli/cc.h"
 #include "cli/common.h"
@@ -49,12 +55,31 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "cleave: {}; see cleave {}--help\n", what, of_verb ? verb + " " : "");
     return static_cast<int>(Exit::Usage);
   }
+  // A file that may grow no further is an error like any other; programs that are run keep the signal.
+  if (verb == "trace" || verb == "report") std::signal(SIGXFSZ, SIG_IGN);
   return context.run ? context.run() : 0;
+}
+
+// What was found counts for nothing if nobody could be told.
+int told(int status) {
+  errno = 0;
+  bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (written || status == static_cast<int>(Exit::Unfinished)) return status;
+  std::string why = errno != 0 ? fmt::format(": {}", std::strerror(errno)) : "";
+  fmt::print(stderr, "cleave: standard output: cannot be written{}\n", why);
+  return static_cast<int>(Exit::Unfinished);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   if (std::optional<int> status = run_as_compiler(argc, argv)) return *status;
-  return run(argc, argv);
+  try {
+    return told(run(argc, argv));
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "cleave: there is not enough memory for this\n");
+  } catch (const std::system_error& error) {
+    fmt::print(stderr, "cleave: {}\n", error.what());
+  }
+  return static_cast<int>(Exit::Unfinished);
 }

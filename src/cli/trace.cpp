@@ -135,10 +135,11 @@ void add_trace_verb(CLI::App& app, Context& context) {
   dump->add_option("--variable", options->dump.variables,
                    "only events on these variables, locks, objects or units; * matches anything")
       ->delimiter(',');
-  dump->add_option("--from", options->dump.from, "first event")->capture_default_str();
-  dump->add_option("--to", options->dump.to, "last event");
-  dump->add_option("--around", options->dump.around, "the events around this one");
+  dump->add_option("--from", options->dump.from, "first event")->check(not_negative())->capture_default_str();
+  dump->add_option("--to", options->dump.to, "last event")->check(not_negative());
+  dump->add_option("--around", options->dump.around, "the events around this one")->check(not_negative());
   dump->add_option("--context", options->dump.context, "how many before and after, with --around")
+      ->check(not_negative())
       ->capture_default_str();
   dump->add_flag("--stack", options->dump.stack, "the call stack of each event");
   dump->footer("Example: cleave trace dump bank.cleave --thread T1,T2 --variable 'Account*'");

@@ -31,7 +31,7 @@ class Dump {
       if (options_.around >= trace_.size())
         return Error{"", fmt::format("the trace has {} events, no event {}", trace_.size(), options_.around)};
       from = options_.around - std::min(options_.around, options_.context);
-      to = options_.around + options_.context;
+      to = options_.around + std::min(options_.context, UINT64_MAX - options_.around);
     }
     measure();
     for (uint64_t i = 0; i < trace_.size() && i <= to; ++i) {

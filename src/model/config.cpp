@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -73,6 +74,7 @@ Result<Config> parse_config(const std::string& text, const std::string& place) {
 }
 
 Result<Config> read_config(const std::string& path) {
+  if (std::filesystem::is_directory(path)) return Error{path, "is a directory, not a file"};
   std::ifstream file(path);
   if (!file) return Error{path, "cannot be read; give --config a cleave.toml"};
   std::stringstream text;

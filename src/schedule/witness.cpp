@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -176,6 +177,7 @@ Status write_witness(const Witness& witness, const std::string& path) {
 }
 
 Result<Witness> read_witness(const std::string& path) {
+  if (std::filesystem::is_directory(path)) return Error{path, "is a directory, not a file"};
   std::ifstream file(path, std::ios::binary);
   if (!file) return Error{path, std::strerror(errno)};
   std::stringstream buffer;

@@ -13,8 +13,15 @@ namespace cleave {
 namespace {
 
 constexpr size_t kListed = 100;
-constexpr uint64_t kRaceWindow =
-    20000;  // events within which a later write explains a read that came too early
+// Events within which a later write explains a read that came too early, and how many such reads a variable remembers: a
+// thread that lost the processor in the middle of a run of accesses has read a great deal too early.
+constexpr uint64_t kRaceWindow = 100000;
+constexpr size_t kEarlyReads = 64;
+
+struct EarlyRead {
+  uint64_t value, event;
+  SiteId site;
+};
 
 struct Memory {
   uint64_t value = 0;
@@ -22,8 +29,7 @@ struct Memory {
   uint32_t writer = UINT32_MAX;
   std::array<uint64_t, 3> earlier{};  // values overwritten by others, newest first
   uint8_t earlier_count = 0;
-  uint64_t early_value = 0, early_event = UINT64_MAX;  // a read that nothing explains yet
-  SiteId early_site = kNone<SiteId>;
+  bool early = false;  // reads of it that nothing explains yet are in Validator::early_
 };
 
 struct Lock {
@@ -83,7 +89,7 @@ class Validator {
       memory = whole;
       memory.value = low_bytes(whole.value >> shift, info.size);
       for (uint64_t& value : memory.earlier) value = low_bytes(value >> shift, info.size);
-      memory.early_event = UINT64_MAX;
+      memory.early = false;
     }
   }
 
@@ -179,15 +185,7 @@ class Validator {
   }
 
   void written(const Event& event, Memory& memory) {
-    if (memory.early_event != UINT64_MAX) [[unlikely]] {
-      bool race = memory.early_value == event.value && result_.events - memory.early_event < kRaceWindow;
-      if (race) {  // the value came from this write: the read stands too early
-        UnexplainedSite& site = sites_[raw(memory.early_site)];
-        --site.unwritten;
-        ++site.misplaced;
-      }
-      if (race || result_.events - memory.early_event >= kRaceWindow) memory.early_event = UINT64_MAX;
-    }
+    if (memory.early) [[unlikely]] explain_early(event, memory);
     if (memory.writer != raw(event.thread) && memory.value != event.value) {
       std::rotate(memory.earlier.begin(), memory.earlier.end() - 1, memory.earlier.end());
       memory.earlier[0] = memory.value;
@@ -196,6 +194,20 @@ class Validator {
     }
     memory.writer = raw(event.thread);
     memory.atomic = event.atomic();
+  }
+
+  // Reads whose value this write leaves stand too early.
+  void explain_early(const Event& event, Memory& memory) {
+    std::vector<EarlyRead>& reads = early_[event.object];
+    std::erase_if(reads, [&](const EarlyRead& read) {
+      if (result_.events - read.event >= kRaceWindow) return true;
+      if (read.value != event.value) return false;
+      UnexplainedSite& site = sites_[raw(read.site)];
+      --site.unwritten;
+      ++site.misplaced;
+      return true;
+    });
+    memory.early = !reads.empty();
   }
 
   void mismatch(const Event& event, Memory& memory, uint64_t seen) {
@@ -215,9 +227,9 @@ class Validator {
       return;
     }
     ++site.unwritten;
-    memory.early_value = seen;
-    memory.early_event = result_.events;
-    memory.early_site = event.site;
+    std::vector<EarlyRead>& reads = early_[event.object];
+    if (reads.size() < kEarlyReads) reads.push_back({seen, result_.events, event.site});
+    memory.early = true;
   }
 
   // ---- locks and the like
@@ -361,6 +373,7 @@ class Validator {
   std::vector<Lock> locks_;
   std::vector<Life> lives_;
   boost::unordered_flat_map<uint32_t, UnexplainedSite> sites_;
+  boost::unordered_flat_map<uint32_t, std::vector<EarlyRead>> early_;
 };
 
 }  // namespace

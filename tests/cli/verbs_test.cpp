@@ -163,6 +163,113 @@ TEST_F(Verbs, TextAndImportedTracesGiveTheAnswersOfTheRecordedOne) {
   }
 }
 
+TEST_F(Verbs, OutputThatCannotBeWritten) {
+  ASSERT_EQ(cleave("record --schedule serial -o out.cleave -- ./bank").status, 0);
+  ASSERT_EQ(cleave("trace export out.cleave -o out.txt").status, 0);
+  cleave("predict out.cleave --no-replay --quiet --json out.json");
+  std::filesystem::create_directories(folder_ + "folder");
+  for (std::string verb : {"trace stats out.cleave", "trace dump out.cleave", "trace validate out.cleave", "trace export out.cleave",
+                           "check out.cleave", "predict --no-replay out.cleave", "report out.json", "--help", "check out.cleave --json -"}) {
+    Ran ran = cleave(verb + " > /dev/full");
+    EXPECT_EQ(ran.status, 3) << verb << "\n" << ran.output;
+    EXPECT_NE(ran.output.find("cannot be written"), std::string::npos) << verb << "\n" << ran.output;
+  }
+  for (std::string place : {"no/such/place", "folder", "/dev/full"}) {
+    for (std::string verb : {"check out.cleave --quiet --json ", "predict --no-replay out.cleave --quiet --json ", "report out.json --html ",
+                             "report out.json --sarif ", "trace export out.cleave -o ", "trace import out.txt -o "}) {
+      Ran ran = cleave(verb + place);
+      EXPECT_TRUE(ran.status == 2 || ran.status == 3) << verb << place << "\n" << ran.output;
+      EXPECT_NE(ran.output.find(place + ": cannot be written"), std::string::npos) << verb << place << "\n" << ran.output;
+    }
+  }
+  bad("record -o folder -- ./bank", "is a directory");
+  for (std::string verb : {"trace export out.cleave -o grown", "trace import out.txt -o grown"}) {  // half a kibibyte at most
+    Ran ran = run("cd " + folder_ + " && ulimit -f 1 && NO_COLOR=1 " + kTools + "cleave " + verb);
+    bool fits = std::filesystem::file_size(folder_ + "grown") < 1024;
+    EXPECT_EQ(ran.status, fits ? 0 : 3) << verb << "\n" << ran.output;
+  }
+}
+
+TEST_F(Verbs, FoldersWhereFilesAreTaken) {
+  ASSERT_EQ(cleave("record --schedule serial -o f.cleave -- ./bank").status, 0);
+  std::filesystem::create_directories(folder_ + "folder");
+  for (std::string line : {"check folder", "predict folder", "replay folder", "report folder", "trace stats folder", "trace dump folder",
+                           "trace validate folder", "trace export folder", "trace import folder", "check f.cleave --config folder",
+                           "check f.cleave --suppress folder", "check f.cleave --baseline folder", "predict f.cleave --config folder"}) {
+    bad(line, "folder: is a directory, not a file");
+  }
+  bad("record -- ./folder", "folder");
+  bad("check -- ./folder", "folder");
+}
+
+TEST_F(Verbs, NumbersOutOfRange) {
+  ASSERT_EQ(cleave("record --schedule serial -o n.cleave -- ./bank").status, 0);
+  for (std::string option : {"trace dump n.cleave --from", "trace dump n.cleave --to", "trace dump n.cleave --around",
+                             "trace dump n.cleave --context", "record --schedule random --seed", "check n.cleave --jobs"}) {
+    std::string rest = option.starts_with("record") ? " -- ./bank" : "";
+    bad(option + " -1" + rest, "-1");
+    bad(option + " 99999999999999999999" + rest, "99999999999999999999");
+    bad(option + " some" + rest, "some");
+  }
+}
+
+// Bytes changed, left out, put in, cut off: an answer or a sentence, never a crash.
+TEST_F(Verbs, DamagedTraces) {
+  ASSERT_EQ(cleave("record --schedule serial -o d.cleave -- ./bank").status, 0);
+  ASSERT_EQ(cleave("trace export d.cleave -o d.txt").status, 0);
+  uint64_t state = 11;
+  auto next = [&](size_t below) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<size_t>(state >> 33) % below;
+  };
+  for (int turn = 0; turn < 16; ++turn) {
+    std::string bytes = contents(turn % 2 ? "d.txt" : "d.cleave");
+    size_t at = next(bytes.size());
+    switch (turn / 2 % 4) {
+      case 0: bytes[at] = static_cast<char>(next(256)); break;
+      case 1: bytes.erase(at, 1 + next(40)); break;
+      case 2: bytes.insert(at, std::string(1 + next(40), static_cast<char>(next(256)))); break;
+      default: bytes.resize(at); break;
+    }
+    file("damaged", bytes);
+    for (std::string verb : {"trace stats", "trace dump", "trace validate", "trace export", "trace import -o again", "check",
+                             "predict --no-replay --stages patterns,order,locks", "replay"}) {
+      Ran ran = cleave(verb + " damaged");
+      EXPECT_LE(ran.status, 2) << verb << " " << turn << "\n" << ran.output;
+      if (ran.status == 2) EXPECT_EQ(ran.output.find("cleave: "), 0u) << verb << " " << turn << "\n" << ran.output;
+    }
+  }
+}
+
+TEST_F(Verbs, WhatIsMadeAgainAtItsPlaceIsAnotherObject) {
+  file("again.c", "#include <pthread.h>\n#include <semaphore.h>\n"
+                  "static void once(unsigned n) { sem_t s; pthread_barrier_t b; sem_init(&s, 0, n); for (unsigned i = 0; i < n; ++i) sem_wait(&s);\n"
+                  "  sem_destroy(&s); pthread_barrier_init(&b, 0, 1); pthread_barrier_wait(&b); pthread_barrier_destroy(&b); }\n"
+                  "int main(void) { for (unsigned n = 0; n < 4; ++n) once(n); return 0; }\n");
+  ASSERT_EQ(run("cd " + folder_ + " && " + kTools + "cleave-cc again.c -o again -pthread").output, "");
+  ASSERT_EQ(cleave("record -o again.cleave -- ./again").status, 0);
+  Ran ran = cleave("trace validate again.cleave");
+  EXPECT_EQ(ran.status, 0) << ran.output;
+}
+
+TEST_F(Verbs, AProgramThatIsKilledLeavesATraceThatEveryVerbTakes) {
+  file("killed.c", "#include <signal.h>\n#include <pthread.h>\nint x; pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n"
+                   "int main(void) { for (int i = 0; i < 100000; ++i) { pthread_mutex_lock(&m); ++x; pthread_mutex_unlock(&m); }\n"
+                   "  raise(SIGKILL); return 0; }\n");
+  ASSERT_EQ(run("cd " + folder_ + " && " + kTools + "cleave-cc killed.c -o killed -pthread").output, "");
+  Ran killed = cleave("record -o killed.cleave -- ./killed");
+  EXPECT_EQ(killed.status, 128 + 9) << killed.output;
+  EXPECT_NE(killed.output.find("signal 9 (Killed)"), std::string::npos) << killed.output;
+  for (std::string verb : {"trace stats", "trace validate", "trace dump --to 9", "check",
+                           "predict --no-replay --stages patterns,order,locks"}) {
+    Ran ran = cleave(verb + " killed.cleave");
+    EXPECT_LE(ran.status, 1) << verb << "\n" << ran.output;
+    EXPECT_NE(ran.output.find("no end"), std::string::npos) << verb << "\n" << ran.output;
+  }
+  EXPECT_EQ(cleave("trace export killed.cleave -o killed.txt").status, 0);
+  EXPECT_NE(contents("killed.txt").find("has\_no\_end"), std::string::npos);
+}
+
 TEST_F(Verbs, HelpIsCompleteAndEndsWithAnExample) {
   for (std::string verb : {"", "record ", "check ", "predict ", "replay ", "report ", "trace ", "doctor "}) {
     Ran ran = cleave(verb + "--help");
