@@ -267,7 +267,7 @@ TEST_F(Verbs, AProgramThatIsKilledLeavesATraceThatEveryVerbTakes) {
     EXPECT_NE(ran.output.find("no end"), std::string::npos) << verb << "\n" << ran.output;
   }
   EXPECT_EQ(cleave("trace export killed.cleave -o killed.txt").status, 0);
-  EXPECT_NE(contents("killed.txt").find("has\_no\_end"), std::string::npos);
+  EXPECT_NE(contents("killed.txt").find("has\\_no\\_end"), std::string::npos);
 }
 
 TEST_F(Verbs, HelpIsCompleteAndEndsWithAnExample) {
