@@ -6,8 +6,8 @@
 
 namespace cleave {
 
-// Before anything is inlined: where a method of a container returns memory it has just allocated for itself, a call of
-// __cleave_owns (abi/hooks.h) says so. The names are libstdc++'s.
+// Before anything is inlined: where a method of a container returns memory it has just allocated for itself, or has taken
+// over what another one held, a call of __cleave_owns (abi/hooks.h) says so. The names are libstdc++'s.
 void tell_owned_memory(llvm::Module& module);
 
 // Such a call: it keeps neither pointer.

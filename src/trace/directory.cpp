@@ -476,6 +476,9 @@ ObjectId Directory::release(uint64_t address, uint64_t* bytes) {
 }
 
 void Directory::forget(uint64_t address, uint64_t bytes) {
+  for (auto it = blocks_.lower_bound(address); it != blocks_.end() && it->first - address < bytes; ++it) {
+    if (it->second.owned) held_.erase({it->second.container, it->first});
+  }
   erase_range(blocks_, address, bytes);
   uint64_t end = address + bytes < address ? UINT64_MAX : address + bytes, changed = 0;
   for (auto it = instances_.lower_bound(address); it != instances_.end() && it->first < end; it = instances_.erase(it))

@@ -6,6 +6,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -70,7 +71,7 @@ class Directory {
   ObjectId release(uint64_t address, uint64_t* bytes);
   void forget(uint64_t address, uint64_t bytes);
   // A container of the standard library has allocated the block at `block` for itself: that is part of what holds the
-  // container. A block that a second object of the program
+  // container. Or it has taken over what another container held (abi/hooks.h): a block that a second object of the program
   // comes to hold belongs to neither from then on, and its set is its own.
   void own(uint64_t container, uint64_t block);
 
@@ -131,7 +132,8 @@ class Directory {
   void take_waiting(uint64_t base, const Instance& owner);
   void put_block(Block& block, uint64_t container, uint64_t base, const Instance& owner);
   void put_into(ObjectId part, ObjectId whole);
-  void take_over(uint64_t address, Block& block, uint64_t container);
+  void hand_over(uint64_t to, uint64_t from, unsigned how);
+  void take_over(uint64_t address, Block& block, uint64_t container, bool surely);
   void let_go(uint64_t address, Block& block);
   void take_out(ObjectId part);
   ObjectId outermost(ObjectId object) const;
@@ -188,6 +190,7 @@ class Directory {
   std::vector<SyncLine> sync_lines_ = std::vector<SyncLine>(kSyncLines);
   std::map<std::string, uint64_t> counts_;  // for names that need a number
   std::map<uint32_t, Outer> outers_;
+  std::set<std::pair<uint64_t, uint64_t>> held_;  // container, block
   std::multimap<uint64_t, uint64_t> waiting_;  // container → block, until an object is known where the container lies
 };
 

@@ -2,6 +2,7 @@
 // which are called what a person declared them as.
 #include <fmt/format.h>
 
+#include "abi/owns.h"
 #include "trace/directory.h"
 #include "trace/library.h"
 #include "trace/type_paths.h"
@@ -9,11 +10,13 @@
 namespace cleave {
 
 void Directory::own(uint64_t container, uint64_t block) {
+  if (unsigned how = block & 3) return hand_over(container, block - how, how);
   auto it = blocks_.find(block);
   if (it == blocks_.end() || it->second.shared) return;
-  if (it->second.owned) return take_over(block, it->second, container);
+  if (it->second.owned) return take_over(block, it->second, container, true);
   it->second.owned = true;
   it->second.container = container;
+  held_.emplace(container, block);
   for (auto inner = instances_.lower_bound(block); inner != instances_.end() && inner->first - block < it->second.size; ++inner) {
     if (is_library_type(inner->second.module->tables.types[inner->second.type].name))
       put_into(inner->second.object, it->second.object);
@@ -24,14 +27,29 @@ void Directory::own(uint64_t container, uint64_t block) {
   waiting_.emplace(container, block);
 }
 
-// The block is now held by another container.
-void Directory::take_over(uint64_t address, Block& block, uint64_t container) {
+void Directory::hand_over(uint64_t to, uint64_t from, unsigned how) {
+  if (to == from) return;
+  auto held = [&](uint64_t container) {
+    std::vector<uint64_t> blocks;
+    for (auto it = held_.lower_bound({container, 0}); it != held_.end() && it->first == container; ++it)
+      blocks.push_back(it->second);
+    return blocks;
+  };
+  std::vector<uint64_t> theirs = held(from), ours;
+  if (how == CLEAVE_OWNS_EXCHANGED) ours = held(to);
+  for (uint64_t block : theirs) take_over(block, blocks_.at(block), to, how != CLEAVE_OWNS_SOME);
+  for (uint64_t block : ours) take_over(block, blocks_.at(block), from, true);
+}
+
+// The block is now held by another container, or that is at least possible.
+void Directory::take_over(uint64_t address, Block& block, uint64_t container, bool surely) {
   ObjectId before = builder_.tables().object(block.object).outer, now = holder_of(container);
   bool same = before != kNone<ObjectId> && now != kNone<ObjectId> && outermost(before) == outermost(now);
+  if (same && !surely) return;
   // From a container that nothing of the program's holds, such as a local one, it comes to its first holder.
   bool first = before == kNone<ObjectId> || is_of_library(outermost(before));
   let_go(address, block);
-  if (same || first) {
+  if (same || (first && surely)) {
     if (!same) take_out(block.object);
     return own(container, address);
   }
@@ -49,6 +67,7 @@ void Directory::take_out(ObjectId part) {
 
 // The container holds the block no longer.
 void Directory::let_go(uint64_t address, Block& block) {
+  held_.erase({block.container, address});
   auto [first, last] = waiting_.equal_range(block.container);
   for (auto it = first; it != last;) it = it->second == address ? waiting_.erase(it) : std::next(it);
   block.owned = false;

@@ -111,6 +111,24 @@ TEST_F(Programs, ElementsBelongToWhoHoldsTheContainer) {
   }
 }
 
+TEST_F(Programs, ElementsThatChangeHandsBelongToNeitherHolder) {
+  for (const char* move : {"1", "2", "3", "4", "5", "6", "7"}) {
+    std::string flags = std::string("-DMOVE=") + move;
+    Lines found = check("moves.cpp", flags);
+    ASSERT_EQ(found.size(), 1u) << move;
+    EXPECT_FALSE(found.front().starts_with("Front:") || found.front().starts_with("Back:")) << move << ": " << found.front();
+    EXPECT_TRUE(found.front().ends_with(": Back::increment Back::raise")) << move << ": " << found.front();
+  }
+}
+
+// A local container is nobody's object: what comes from there comes to its first holder.
+TEST_F(Programs, ElementsFromALocalContainerBelongToWhoTakesThem) {
+  for (const char* move : {"1", "2", "3", "4", "6"}) {
+    std::string flags = std::string("-DFROM_LOCAL -DMOVE=") + move;
+    EXPECT_EQ(check("moves.cpp", flags), Lines{"Back: Back::increment Back::raise"}) << move;
+  }
+}
+
 TEST_F(Programs, QueueWithAConditionVariable) {
   EXPECT_EQ(check("queue.cpp", ""), Lines{});
   EXPECT_EQ(check("queue.cpp", "", "--no-wait-split"), Lines{"Queue: Queue::put Queue::take"});
