@@ -104,8 +104,8 @@ void UnitRoles::learn(UnitNameId name) {
 
 UnitRole UnitRoles::decide(const UnitNameInfo& info) {
   UnitRole role;
-  if (info.flags & kUnitRound) {
-    role.round = true;
+  if (info.flags & (kUnitRound | kUnitMayWait)) {
+    (info.flags & kUnitRound ? role.round : role.may_wait) = true;
     role.transparent = true;
     return role;
   }
@@ -180,6 +180,8 @@ void UnitTracker::feed(const Event& event, EventIndex position) {
 void UnitTracker::begin(const Event& event, EventIndex position) {
   const UnitRole& role = roles_.of(event.unit());
   if (role.round) next_round(thread(event.thread), position);
+  // In another run the thread waits here, and what it does is split: no heuristic takes it for atomic.
+  if (role.may_wait && options_.split_at_waits) split(thread(event.thread), position, true);
   // What a person said about a function holds whatever the heuristics have made of its callers.
   ObjectId self = event.self();
   // Only a text trace names an object without an address: there `self=` says what the unit is declared on.

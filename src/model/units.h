@@ -80,6 +80,7 @@ struct UnitRole {
   // `opaque_locks`: the lock sections in it are no units for that either.
   bool transparent = false, opaque_locks = false;
   bool round = false;   // no unit: another round of a loop begins
+  bool may_wait = false;  // no unit: a place to wait on a condition variable
   bool barred = false;  // said not to be atomic: it is no additional unit, and nothing around it is for it
   bool heuristic = false;  // ends where its thread forks or joins: such a function is not meant to be atomic
   bool known = false;

@@ -31,13 +31,14 @@ void erase_marks(Function& function) {
 
 namespace {
 
-// A round of a loop is a mark that stands for itself.
-bool is_round(const CallBase& begin) {
+// A round of a loop, or a place to wait, is a mark that stands for itself.
+bool stands_for_itself(const CallBase& begin) {
   const auto* number = dyn_cast<ConstantInt>(begin.getArgOperand(0));
   const NamedMDNode* list = begin.getModule()->getNamedMetadata(kUnitList);
   if (number == nullptr || list == nullptr || number->getZExtValue() >= list->getNumOperands()) return false;
   const MDNode* unit = list->getOperand(static_cast<unsigned>(number->getZExtValue()));
-  return mdconst::extract<ConstantInt>(unit->getOperand(1))->getZExtValue() == kRoundSource;
+  const uint64_t source = mdconst::extract<ConstantInt>(unit->getOperand(1))->getZExtValue();
+  return source == kRoundSource || source == kMayWaitSource;
 }
 
 }  // namespace
@@ -49,7 +50,7 @@ bool erase_empty_units(Function& function) {
     for (Instruction& instruction : block) {
       auto* call = dyn_cast<CallInst>(&instruction);
       if (call != nullptr && is_unit_begin(*call)) {
-        if (is_round(*call)) {
+        if (stands_for_itself(*call)) {
           open.clear();
           continue;
         }

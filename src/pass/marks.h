@@ -16,7 +16,8 @@ inline constexpr const char* kUnitBeginMark = "__cleave_mark_unit_begin";  // (i
 inline constexpr const char* kUnitEndMark = "__cleave_mark_unit_end";      // (i32 unit, or -1: the innermost)
 // Named metadata, one node a unit: {name, i32 source, DISubprogram or null, class or null}.
 inline constexpr const char* kUnitList = "cleave.units";
-inline constexpr uint32_t kRoundSource = 6;  // of a round of a loop, beside the numbers of UnitSource
+inline constexpr uint32_t kRoundSource = 6;    // of a round of a loop, beside the numbers of UnitSource
+inline constexpr uint32_t kMayWaitSource = 7;  // of a place where a thread may wait on a condition variable
 inline constexpr const char* kPlaceMetadata = "cleave.place";  // {variable, type, class or null, i64 offset}
 inline constexpr const char* kSourcePlaceMetadata = "cleave.place.source";  // the same, for what a copy reads
 inline constexpr const char* kSlotMetadata =

@@ -32,7 +32,8 @@ enum Source : uint32_t {
   PlainFunction = 3,
   NotAtomic = 4,
   UnitFor = 5,
-  Round = kRoundSource
+  Round = kRoundSource,
+  MayWait = kMayWaitSource
 };
 
 struct Unit {
@@ -59,6 +60,7 @@ class UnitMarker {
       if (std::optional<Unit> unit = unit_of(function)) units.push_back({&function, *unit});
     }
     for (auto& [function, unit] : units) mark(*function, unit);
+    for (Function& function : module_) mark_waits(function);
   }
 
  private:
@@ -232,20 +234,48 @@ class UnitMarker {
 
   // A loop that may call accessors: who uses them round after round need not be atomic over all of them.
   void mark_rounds(Function& function, const DISubprogram& debug) {
+    mark_loops(function, debug, Round, [](const Loop& loop) { return calls_in(loop, may_access); });
+  }
+
+  // The innermost loops in which a thread may wait on a condition variable, the library's `wait` with a predicate among
+  // them: what it did before need not be atomic with what it does after, whether it has to wait this time or not.
+  void mark_waits(Function& function) {
+    const DISubprogram* debug = function.getSubprogram();
+    if (function.isDeclaration() || debug == nullptr) return;
+    mark_loops(function, *debug, MayWait, [](const Loop& loop) {
+      return calls_in(loop, waits) && none_of(loop.getSubLoops(), [](const Loop* inner) { return calls_in(*inner, waits); });
+    });
+  }
+
+  template <typename Test>
+  static bool calls_in(const Loop& loop, Test test) {
+    return any_of(loop.blocks(), [&](const BasicBlock* block) {
+      return any_of(*block, [&](const Instruction& instruction) {
+        const auto* call = dyn_cast<CallBase>(&instruction);
+        return call != nullptr && test(*call);
+      });
+    });
+  }
+
+  static bool waits(const CallBase& call) {
+    const Function* callee = call.getCalledFunction();
+    if (callee == nullptr) return false;
+    StringRef name = callee->getName();
+    for (const char* function : {"pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait", "cnd_wait", "cnd_timedwait"})
+      if (name == function) return true;
+    return name.starts_with("_ZNSt") && name.contains("condition_variable") && name.contains("wait");
+  }
+
+  template <typename Test>
+  void mark_loops(Function& function, const DISubprogram& debug, Source source, Test wanted) {
     if (!has_loop(function)) return;
     DominatorTree dominators(function);
     LoopInfo loops(dominators);
     Value* number = nullptr;
     for (Loop* loop : loops.getLoopsInPreorder()) {
-      bool uses = any_of(loop->blocks(), [](const BasicBlock* block) {
-        return any_of(*block, [](const Instruction& instruction) {
-          const auto* call = dyn_cast<CallBase>(&instruction);
-          return call != nullptr && may_access(*call);
-        });
-      });
       BasicBlock* header = loop->getHeader();
-      if (!uses || header->isEHPad()) continue;
-      if (number == nullptr) number = describe(qualified_name(&debug), Round, &debug, nullptr);
+      if (header->isEHPad() || !wanted(*loop)) continue;
+      if (number == nullptr) number = describe(qualified_name(&debug), source, &debug, nullptr);
       IRBuilder<> builder(header, header->getFirstInsertionPt());
       builder.SetCurrentDebugLocation(DILocation::get(context_, debug.getScopeLine(), 0, const_cast<DISubprogram*>(&debug)));
       call(builder, begin_, {PlainFunction}, {number, ConstantPointerNull::get(PointerType::get(context_, 0))});

@@ -30,7 +30,8 @@ std::string_view text_of(const SiteTables& tables, uint32_t index) {
   return index == kNoIndex ? std::string_view() : std::string_view(tables.strings[index]);
 }
 
-constexpr uint32_t kRoundOfLoop = 6;  // the source that the pass gives to a round of a loop (pass/marks.h)
+// The sources that the pass gives to a round of a loop and to a place to wait (pass/marks.h).
+constexpr uint32_t kRoundOfLoop = 6, kPlaceToWait = 7;
 
 }  // namespace
 
@@ -75,9 +76,9 @@ UnitNameId Directory::unit_name_slowly(const Module& module, uint32_t index) {
   const UnitEntry& entry = module.tables.units[index];
   UnitNameInfo info{.name = entry.name,
                     .source = static_cast<UnitSource>(std::min<uint32_t>(entry.source, 5))};
-  if (entry.source == kRoundOfLoop) {
+  if (entry.source == kRoundOfLoop || entry.source == kPlaceToWait) {
     info.source = UnitSource::Function;
-    info.flags = kUnitRound;
+    info.flags = entry.source == kRoundOfLoop ? kUnitRound : kUnitMayWait;
   }
   if (entry.type != kNoIndex) {
     const TypeEntry& type = module.tables.types[entry.type];

@@ -10,5 +10,7 @@ namespace cleave {
 inline constexpr uint32_t kUnitSteps = 8;
 // No unit: an empty Begin and End that say that another round of a loop begins in the innermost open function.
 inline constexpr uint32_t kUnitRound = 16;
+// No unit either: the thread may wait on a condition variable here, if it has to.
+inline constexpr uint32_t kUnitMayWait = 32;
 
 }  // namespace cleave

@@ -269,6 +269,14 @@ TEST_F(Programs, LiveUnderEverySchedule) {
   }
 }
 
+TEST_F(Programs, RoundsOfALoopThatMayWaitAreNotOneUnit) {
+  for (const char* wait : {"-DWAIT=1", "-DWAIT=2"}) {
+    std::string program = build("event_loop.cpp", wait);
+    EXPECT_EQ(follow(program, "--schedule random --runs 25"), Lines{}) << wait;
+    EXPECT_NE(follow(program, "--schedule random --runs 25 --no-wait-split"), Lines{}) << wait;
+  }
+}
+
 TEST_F(Programs, TheCountOfASharedPointerIsNobodysUnit) {
   std::string program = build("snapshot.cpp", "");
   EXPECT_EQ(follow(program, "--schedule random --runs 25"), Lines{});
