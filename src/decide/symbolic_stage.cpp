@@ -129,6 +129,7 @@ class Stage {
     // Of many questions the easy ones are answered first: one hard triple does not keep another from being found.
     // What is left after the first few of each candidate is many questions on one trace: they share one look at it. That
     // look costs seconds, so a few hundred questions are all asked once before.
+    propagate(open);
     for (Open& one : open) decide(one, Effort::Guess, questions <= kFewEnough ? kGuessed : kGuessedOfMany, report);
     for (Open& one : open) decide(one, Effort::Little, questions <= kFewEnough ? SIZE_MAX : kFirstFew, report);
     survey(open);
@@ -168,8 +169,7 @@ class Stage {
     return {EventIndex{triple.first}, EventIndex{triple.remote}, EventIndex{triple.second}, candidate.pattern};
   }
 
-  void survey(const std::vector<Open>& open) {
-    if (options_.model != "ctp") return;
+  std::vector<FeasibilityQuery> undecided(const std::vector<Open>& open) const {
     std::vector<FeasibilityQuery> queries;
     for (const Open& one : open) {
       if (one.candidate->symbolic == "sat" && !every_triple_) continue;
@@ -177,6 +177,21 @@ class Stage {
         if (one.answers[i] == Asked::Undecided) queries.push_back(query_of(*one.candidate, one.candidate->representatives[i]));
       }
     }
+    return queries;
+  }
+
+  void propagate(const std::vector<Open>& open) {
+    if (options_.model != "ctp") return;
+    try {
+      checker_.propagate(undecided(open));
+    } catch (const std::bad_alloc&) {
+      // Each question is asked without it then.
+    }
+  }
+
+  void survey(const std::vector<Open>& open) {
+    if (options_.model != "ctp") return;
+    std::vector<FeasibilityQuery> queries = undecided(open);
     if (queries.size() < kManyQuestions) return;
     try {
       checker_.survey(queries);

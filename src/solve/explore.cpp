@@ -10,8 +10,8 @@ namespace {
 class Search {
  public:
   Search(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone, const FeasibilityQuery& query,
-         const FeasibilityOptions& options, Switches switches, Guide guide)
-      : switches_(switches), guide_(guide), state_(trace, index, cone, query, options), options_(options) {}
+         const FeasibilityOptions& options, Switches switches, Guide guide, const MustOrder* order)
+      : switches_(switches), guide_(guide), state_(trace, index, cone, query, options, order), options_(options) {}
 
   Exploration run(uint64_t most_states) {
     Exploration result;
@@ -97,8 +97,9 @@ class Search {
 }  // namespace
 
 Exploration explore(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone, const FeasibilityQuery& query,
-                    const FeasibilityOptions& options, uint64_t most_states, Switches switches, Guide guide) {
-  return Search(trace, index, cone, query, options, switches, guide).run(most_states);
+                    const FeasibilityOptions& options, uint64_t most_states, Switches switches, Guide guide,
+                    const MustOrder* order) {
+  return Search(trace, index, cone, query, options, switches, guide, order).run(most_states);
 }
 
 }  // namespace cleave

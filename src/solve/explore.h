@@ -11,6 +11,8 @@
 
 namespace cleave {
 
+class MustOrder;
+
 struct Exploration {
   enum class Outcome : uint8_t {
     Found,       // `order` runs into the triple
@@ -33,10 +35,11 @@ enum class Guide : uint8_t {
   RemoteFirst,  // the same, but behind the first access the remote thread goes before all others
 };
 
+// `order` is that of the cone and the triple, if it is known: what it rules out is not tried.
 // Inputs keep their recorded values, so with inputs in the cone it may find but not exhaust. Memory is 16 bytes a state;
 // time about a microsecond a step.
 Exploration explore(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone, const FeasibilityQuery& query,
                     const FeasibilityOptions& options, uint64_t most_states,
-                    Switches switches = Switches::Anywhere, Guide guide = Guide::Wanted);
+                    Switches switches = Switches::Anywhere, Guide guide = Guide::Wanted, const MustOrder* order = nullptr);
 
 }  // namespace cleave

@@ -6,18 +6,21 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <optional>
 
 #include "solve/cone.h"
 #include "solve/derived_locks.h"
 #include "solve/encoding.h"
 #include "solve/explore.h"
 #include "solve/meetings.h"
+#include "solve/must_order.h"
 #include "solve/slice.h"
 #include "solve/trace_index.h"
 
 namespace cleave {
 namespace {
 
+constexpr uint32_t kPropagated = 20'000;    // events of a run that is propagated as a whole
 constexpr uint32_t kLargestWindow = 8'000;  // events, and how far the accesses of a triple may lie apart
 constexpr size_t kWritersPriced = 32;  // how many possible growths are compared before the cheapest is taken
 
@@ -56,9 +59,35 @@ class FeasibilityChecker::Impl {
     meetings_ = Meetings(trace_, index_, derived_, queries, options_, options_.states);
   }
 
+  void propagate(std::span<const FeasibilityQuery> queries) {
+    if (queries.empty() || !propagates() || trace_.trace().size() > kPropagated) return;
+    Slice slice(index_);
+    for (size_t t = 0; t < trace_.trace().threads().size(); ++t) {
+      auto mine = index_.thread_events(id_of<ThreadId>(t));
+      if (!mine.empty()) slice.add(mine.back());
+    }
+    boost::unordered_flat_set<uint32_t> marked;
+    for (const FeasibilityQuery& query : queries) {
+      for (EventIndex event : {query.first, query.remote, query.second}) marked.insert(static_cast<uint32_t>(raw(event)));
+    }
+    const Cone cone(trace_, index_, slice, derived_, marked, options_.model);
+    auto layout = std::make_shared<const OrderLayout>(trace_, index_, cone, derived_);
+    double t0 = clock() / 1e6;  // DBG
+    if (layout->applicable) order_.emplace(layout, kOrderWork);
+    size_t base_no = 0;  // DBG
+    for (auto& q : queries) base_no += order_ && !order_->possible(q);  // DBG
+    if (getenv("DBG")) fprintf(stderr, "DBG base applicable %d steps %zu reads %zu threads %u work %lu secs %.2f queries %zu ruled out at once %zu\n", layout->applicable, layout->steps.size(), layout->reads.size(), layout->threads(), order_ ? order_->work() : 0, clock() / 1e6 - t0, queries.size(), base_no);  // DBG
+  }
+
   Feasibility decide(const FeasibilityQuery& query, Effort effort) {
+    double t0 = clock() / 1e6;  // DBG
+    Feasibility got = decide1(query, effort);  // DBG
+    if (getenv("DBG") && clock() / 1e6 - t0 > 0.000) fprintf(stderr, "DBG %lu %lu %lu effort %d answer %d slice %u questions %u states %lu work %lu %.4f s %s\n", raw(query.first), raw(query.remote), raw(query.second), (int)effort, (int)got.answer, got.slice_events, got.questions, got.states, query_order_ ? query_order_->work() : 0, clock() / 1e6 - t0, got.why.c_str());  // DBG
+    return got;  // DBG
+  }  // DBG
+  Feasibility decide1(const FeasibilityQuery& query, Effort effort) {  // DBG
     Feasibility result;
-    if (!meetings_.possible(query)) {
+    if (!meetings_.possible(query) || ruled_out(query)) {
       result.answer = Answer::Infeasible;
       return result;
     }
@@ -67,7 +96,7 @@ class FeasibilityChecker::Impl {
     growths_ = effort == Effort::All ? options_.growths : std::min(options_.growths, effort == Effort::Some ? 16u : 4u);
     most_states_ = effort == Effort::All ? options_.states : std::min(options_.states, effort == Effort::Some ? kSomeStates : kLittleStates);
     try {
-      if ((effort == Effort::Guess || effort == Effort::Some) && guess(query, &result)) return result;
+      if ((effort == Effort::Guess || effort == Effort::Some) && (search_least(query, &result) || guess(query, &result))) return result;
       if (effort == Effort::Guess) {
         unknown(&result, "not looked at yet");
         return result;
@@ -99,6 +128,20 @@ class FeasibilityChecker::Impl {
   static constexpr uint64_t kFirstEffort = 1'000'000;
   // Effort::Little and Effort::Some: about a tenth of a second, and a second.
   static constexpr uint64_t kLittleEffort = 200'000, kSomeEffort = 2'000'000, kLittleStates = 20'000, kSomeStates = 200'000;
+
+  static constexpr uint64_t kOrderWork = 100'000'000, kQueryWork = 2'000'000;
+
+  bool propagates() const { return options_.propagate && options_.model == DataModel::Program; }
+
+  // By what the run has in common in all prefixes, or in those with this triple.
+  bool ruled_out(const FeasibilityQuery& query) {
+    query_order_.reset();
+    if (!order_) return false;
+    if (!order_->possible(query)) return true;
+    if (order_->layout().step_of(static_cast<uint32_t>(raw(query.first))) == UINT32_MAX) return false;
+    query_order_.emplace(order_->with(query, options_.same_value_is_violation, kQueryWork));
+    return !query_order_->possible();
+  }
 
   void run(const FeasibilityQuery& query, Feasibility* result) {
     if (whole_decides_ && explore_whole(query, kLook, result)) return;
@@ -214,10 +257,31 @@ class FeasibilityChecker::Impl {
       if (after != mine.begin()) slice.add(*std::prev(after));
     }
     if (slice.events() > kLargestWindow) return false;
+    return search_along(query, slice, result);
+  }
+
+  // The least of each thread that has to happen, alone.
+  bool search_least(const FeasibilityQuery& query, Feasibility* result) {
+    if (!query_order_) return false;
+    Slice slice(index_);
+    slice.add(static_cast<uint32_t>(raw(query.remote)));
+    slice.add(static_cast<uint32_t>(raw(query.second)));
+    for (uint32_t event : query_order_->required_events()) slice.add(event);
+    return search_along(query, slice, result);
+  }
+
+  // With what must come before what in this slice, in the recorded order as far as that and the triple let it be.
+  bool search_along(const FeasibilityQuery& query, const Slice& slice, Feasibility* result) {
     Cone cone(trace_, index_, slice, derived_, query, options_.model);
+    std::optional<MustOrder> order;
+    if (propagates()) {
+      auto layout = std::make_shared<const OrderLayout>(trace_, index_, cone, derived_);
+      if (layout->applicable) order.emplace(MustOrder(layout, kQueryWork).with(query, options_.same_value_is_violation, kQueryWork));
+      if (order && !order->possible()) return false;
+    }
     for (auto [guide, switches] : {std::pair{Guide::Recorded, Switches::BetweenRuns}, {Guide::RemoteFirst, Switches::BetweenRuns},
                                    {Guide::RemoteFirst, Switches::Anywhere}}) {
-      Exploration got = explore(trace_, index_, cone, query, options_, 2 * slice.events() + kGlance, switches, guide);
+      Exploration got = explore(trace_, index_, cone, query, options_, 2 * slice.events() + kGlance, switches, guide, order ? &*order : nullptr);
       result->states += got.states;
       if (got.outcome != Exploration::Outcome::Found) continue;
       result->slice_events = slice.events();
@@ -316,6 +380,7 @@ class FeasibilityChecker::Impl {
   TraceIndex index_;
   std::vector<std::vector<Section>> derived_;
   Meetings meetings_;
+  std::optional<MustOrder> order_, query_order_;  // of the run; of the query that is asked
   bool whole_decides_ = false;     // the query before was decided on its whole cone, by states
   uint64_t explored_whole_ = 0;    // of this query: with how many states at most
   uint64_t most_effort_ = 0, most_states_ = 0;  // for this query
@@ -325,6 +390,7 @@ class FeasibilityChecker::Impl {
 FeasibilityChecker::FeasibilityChecker(SymbolicTrace& trace, FeasibilityOptions options)
     : impl_(std::make_unique<Impl>(trace, options)) {}
 FeasibilityChecker::~FeasibilityChecker() = default;
+void FeasibilityChecker::propagate(std::span<const FeasibilityQuery> queries) { impl_->propagate(queries); }
 void FeasibilityChecker::survey(std::span<const FeasibilityQuery> queries) { impl_->survey(queries); }
 Feasibility FeasibilityChecker::decide(const FeasibilityQuery& query, Effort effort) { return impl_->decide(query, effort); }
 

@@ -47,6 +47,7 @@ struct FeasibilityOptions {
   uint32_t window = 1'000;           // events before and after a triple that such a window has
   uint32_t growths = 64;
   bool same_value_is_violation = false;  // true: conflicts only, without guarded independence (definition 2)
+  bool propagate = true;             // first find what follows without search (must_order.h)
   bool derive_locks = true;          // recognise locks made by hand (derived_locks.h)
   DataModel model = DataModel::Program;
 };
@@ -69,6 +70,9 @@ class FeasibilityChecker {
   // Indexes the trace once: O(events). The symbolic trace must outlive the checker.
   FeasibilityChecker(SymbolicTrace& trace, FeasibilityOptions options);
   ~FeasibilityChecker();
+  // Finds once what all feasible prefixes of the run have in common, for all these queries; see must_order.h. Only for
+  // traces that are short enough; otherwise nothing changes.
+  void propagate(std::span<const FeasibilityQuery> queries);
   // Looks once at where threads can be together, for all these queries: what that shows to be infeasible is so at once
   // when it is asked. Only for traces that are short enough; otherwise nothing changes.
   void survey(std::span<const FeasibilityQuery> queries);

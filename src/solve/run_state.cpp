@@ -25,10 +25,11 @@ constexpr uint64_t kDepth = (kOneReader - 1) ^ kOwner;
 }  // namespace
 
 RunState::RunState(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone, const FeasibilityQuery& query,
-                   const FeasibilityOptions& options)
+                   const FeasibilityOptions& options, const MustOrder* order)
     : trace_(trace), index_(index), query_(query), options_(options), letters_(cleave::word_of(query.pattern)),
       steps_(index.trace().threads().size()), words_(steps_.size(), 0) {
   prepare(cone);
+  if (order != nullptr) obey(*order);
 }
 
 RunState::RunState(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone,
@@ -54,6 +55,19 @@ void RunState::prepare(const Cone& cone) {
   for (uint32_t w = 0; w < words_.size(); ++w) {
     Fingerprint part = mixed(w, words_[w]);
     fingerprint_ = {fingerprint_.a + part.a, fingerprint_.b + part.b};
+  }
+}
+
+// Steps wait for what must come before them, where the step before in their thread has not waited already.
+void RunState::obey(const MustOrder& order) {
+  for (uint32_t t = 0; t < threads(); ++t) {
+    for (uint32_t number = 0; number < length(t); ++number) {
+      for (uint32_t other = 0; other < threads(); ++other) {
+        const uint32_t taken = order.steps_before(t, number, other);
+        if (other == t || taken == 0 || (number > 0 && order.steps_before(t, number - 1, other) == taken)) continue;
+        steps_[t][number].needs.emplace_back(other, taken);
+      }
+    }
   }
 }
 
@@ -126,17 +140,6 @@ RunState::Step RunState::make_step(const Cone& cone, uint32_t e, uint32_t thread
   return step;
 }
 
-// What the last write before the window left; else what was there before the run.
-uint64_t RunState::value_at_start(VariableId variable) const {
-  auto writers = index_.writers(variable);
-  for (auto it = std::lower_bound(writers.begin(), writers.end(), from_); it != writers.begin();) {
-    const Event& event = index_.trace().events()[*--it];
-    if (event.object == raw(variable)) return event.value;  // a store that moves went there, or somewhere else
-  }
-  const VariableInfo& info = index_.trace().variable(variable);
-  return info.address != 0 && info.size < 8 ? truncate(info.initial, static_cast<uint8_t>(info.size * 8)) : info.initial;
-}
-
 // Locks, tokens and sleepers as they were in the recorded run where the window begins.
 void RunState::enter_window(const Slice& slice) {
   for (const auto& [lock, section] : index_.held_at(from_)) {
@@ -174,7 +177,7 @@ void RunState::add_data(const Cone& cone, uint32_t thread, Step* step) {
     step->condition_is_own = std::find(symbols.begin(), symbols.end(), trace_.bound(at)) != symbols.end();
   }
   auto memory = [&](VariableId variable) {
-    return word_of(memory_words_, raw(variable), value_at_start(variable));
+    return word_of(memory_words_, raw(variable), index_.value_before(variable, from_));
   };
   if (!is_access(event.kind)) return;
   const MovingStore* moving = trace_.moving(at);

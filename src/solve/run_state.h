@@ -9,6 +9,7 @@
 #include "solve/cone.h"
 #include "solve/explore.h"
 #include "solve/formula.h"
+#include "solve/must_order.h"
 
 namespace cleave {
 
@@ -22,8 +23,9 @@ struct FingerprintHash {
 
 class RunState {
  public:
+  // With what must come before what, if that is known.
   RunState(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone, const FeasibilityQuery& query,
-           const FeasibilityOptions& options);
+           const FeasibilityOptions& options, const MustOrder* order = nullptr);
 
   // For no query: the marked events are noticed, and `hopeless` and `ranking` are not to be asked.
   RunState(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone, const boost::unordered_flat_set<uint32_t>& marked,
@@ -86,7 +88,7 @@ class RunState {
   void add_data(const Cone& cone, uint32_t thread, Step* step);
   uint32_t word_of(std::map<uint64_t, uint32_t>& table, uint64_t key, uint64_t initial);
   void enter_window(const Slice& slice);
-  uint64_t value_at_start(VariableId variable) const;
+  void obey(const MustOrder& order);
   void find_uses();
   void find_deaths();
   Formula formula(ExpressionId id, uint32_t thread);

@@ -166,6 +166,16 @@ uint32_t TraceIndex::awake_before(uint32_t event) const {
   return event;
 }
 
+uint64_t TraceIndex::value_before(VariableId variable, uint32_t event) const {
+  const std::vector<uint32_t>& writers = writers_[raw(variable)];
+  for (auto it = std::lower_bound(writers.begin(), writers.end(), event); it != writers.begin();) {
+    const Event& write = trace_.events()[*--it];
+    if (write.object == raw(variable)) return write.value;  // a store that moves went there, or somewhere else
+  }
+  const VariableInfo& info = trace_.variable(variable);
+  return info.address != 0 && info.size < 8 ? truncate(info.initial, static_cast<uint8_t>(info.size * 8)) : info.initial;
+}
+
 uint32_t TraceIndex::lock_from(uint32_t event) const {
   const Event& e = trace_.events()[event];
   switch (e.kind) {

@@ -47,6 +47,8 @@ class TraceIndex {
   std::vector<std::pair<uint32_t, Section>> held_at(uint32_t event) const;
   // The last place not after this event where no thread sleeps on a condition in the recorded run.
   uint32_t awake_before(uint32_t event) const;
+  // What the variable held just before this event in the recorded run; at 0, before the run.
+  uint64_t value_before(VariableId variable, uint32_t event) const;
   // Position of the release that ends the section opened at or before `event` and still open after it, the latest one
   // over all locks the thread holds there; `event` itself when it holds none.
   uint32_t last_release_needed(uint32_t event) const { return release_needed_[event]; }

@@ -43,6 +43,7 @@ TEST_P(GeneratedTraces, TheAnswerIsThatOfEveryInterleaving) {
   FeasibilityOptions solver_alone, states_alone;
   solver_alone.states = 0;
   states_alone.effort = 0;
+  solver_alone.propagate = states_alone.propagate = false;
   size_t feasible = 0, infeasible = 0, decided = 0;
   for (uint64_t seed = 1; decided < traces; ++seed) {
     Generated g = Generator(seed, GetParam()).make();
@@ -66,6 +67,35 @@ TEST_P(GeneratedTraces, TheAnswerIsThatOfEveryInterleaving) {
   }
   EXPECT_GT(feasible, traces / 50);
   EXPECT_GT(infeasible, traces / 50);
+}
+
+// Propagation for all triples of a trace together: what it rules out is infeasible, and the answers are the same with it.
+TEST_P(GeneratedTraces, WhatPropagationRulesOutIsInfeasible) {
+  FeasibilityOptions alone;  // nothing but propagation and what is searched along it
+  alone.effort = 0;
+  size_t ruled_out = 0, found = 0, left = 0;
+  for (uint64_t seed = 1; seed <= 1000; ++seed) {
+    Generated g = Generator(seed, GetParam()).make();
+    SymbolicTrace symbolic = lift(g);
+    FeasibilityChecker checker(symbolic, alone);
+    std::vector<FeasibilityQuery> queries;
+    for (const auto& [f, r, s, p] : g.triples) queries.push_back({f, r, s, p});
+    checker.propagate(queries);
+    for (size_t q = 0; q < std::min<size_t>(queries.size(), 12); ++q) {
+      const FeasibilityQuery& query = queries[q];
+      Feasibility got = checker.decide(query, Effort::Guess);
+      ++(got.answer == Answer::Infeasible ? ruled_out : got.answer == Answer::Feasible ? found : left);
+      if (got.answer == Answer::Unknown) continue;
+      bool expected = oracle::feasible(g.trace, query.first, query.remote, query.second, query.pattern, g.moves);
+      ASSERT_EQ(got.answer == Answer::Feasible, expected) << "seed " << seed << " triple " << q;
+      std::string why;
+      if (expected) ASSERT_TRUE(oracle::runs(g.trace, got.order, query.first, query.remote, query.second, query.pattern, got.inputs, &why, g.moves)) << "seed " << seed << ": " << why;
+    }
+  }
+  EXPECT_GT(ruled_out, 0u);
+  EXPECT_GT(found, 0u);
+  RecordProperty("ruled out", static_cast<int>(ruled_out));
+  RecordProperty("left open", static_cast<int>(left));
 }
 
 // One look at all triples of a trace together: what it rules out is infeasible, and the answers are the same with it.
