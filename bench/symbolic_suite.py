@@ -4,7 +4,8 @@ and executed.
 
   symbolic_suite.py BUILD [--only GLOB] [--keep FOLDER] [--budget SECONDS] [--solver-seconds SECONDS] [--table]
 
-One line a program as soon as it is done: candidates in, sat, unsat, unknown, executed as predicted, diverged, not run;
+One line a program as soon as it is done: candidates in, sat, unsat, unknown, of these decided by
+execution (a run showed the violation), executed as predicted, diverged, not run;
 branches (all, symbolic, concretized), shared stores (the same), seconds; then what is unknown and why, and what diverged
 and where. The last lines are those of the suite. `--table` prints the lines as a table for the documentation, without
 programs that have no candidate. The counts are in the stage records `symbolic` and `replay` of the findings file.
@@ -18,7 +19,7 @@ import suite_runs
 from suite_runs import name_of, proved
 import engines
 
-COLUMNS = ("in", "sat", "unsat", "unknown", "as predicted", "diverged", "not run")
+COLUMNS = ("in", "sat", "unsat", "unknown", "decided by execution", "as predicted", "diverged", "not run")
 LIFTED = ("branches", "branches symbolic", "branches concretized", "shared stores", "shared stores symbolic",
           "shared stores concretized")
 WALK = LIFTED + ("pins", "values compared", "values that differ", "models refused")
@@ -33,6 +34,9 @@ def counts_of(result):
     counts = collections.Counter({"sat": symbolic["sites"], "unsat": symbolic.get("unsat", 0),
                                   "unknown": symbolic.get("unknown", 0)})
     counts["in"] = counts["sat"] + counts["unsat"] + counts["unknown"]
+    # Left unknown, and then a run of the program showed the violation: that run is a witness, though no model said so.
+    counts["decided by execution"] = sum(finding.get("stages", {}).get("symbolic", "").startswith("unknown")
+                                         and finding["verdict"] in ("witnessed", "confirmed") for finding in result["findings"])
     counts["as predicted"], counts["diverged"] = replay.get("as predicted", 0), replay.get("diverged", 0)
     counts["not run"] = counts["sat"] - counts["as predicted"] - counts["diverged"]
     for key in WALK:
@@ -68,7 +72,7 @@ def share(part, lost):
 
 def row(name, counts):
     """A line of the table: counts, and of branches and stores that depend on shared reads, those that are expressions."""
-    return (f"| {name} | " + " | ".join(str(counts[key]) for key in COLUMNS[:6]) + f" | {counts['branches']} | "
+    return (f"| {name} | " + " | ".join(str(counts[key]) for key in COLUMNS[:7]) + f" | {counts['branches']} | "
             f"{share(counts['branches symbolic'], counts['branches concretized'])} | {counts['shared stores']} | "
             f"{share(counts['shared stores symbolic'], counts['shared stores concretized'])} |")
 
@@ -80,7 +84,7 @@ def main():
     runs = suite_runs.Runs(asked)
     total, ran, problems = collections.Counter(), 0, []
     if asked.table:
-        print("| program | " + " | ".join(COLUMNS[:6]) + " | branches | lifted | shared stores | lifted |\n|" + "---|" * 11)
+        print("| program | " + " | ".join(COLUMNS[:7]) + " | branches | lifted | shared stores | lifted |\n|" + "---|" * 12)
     for program, binary in runs.builds():
         result, seconds = runs.predict(program, binary)
         counts = None if isinstance(result, str) else counts_of(result)

@@ -72,20 +72,10 @@ class FeasibilityChecker::Impl {
     }
     const Cone cone(trace_, index_, slice, derived_, marked, options_.model);
     auto layout = std::make_shared<const OrderLayout>(trace_, index_, cone, derived_);
-    double t0 = clock() / 1e6;  // DBG
     if (layout->applicable) order_.emplace(layout, kOrderWork);
-    size_t base_no = 0;  // DBG
-    for (auto& q : queries) base_no += order_ && !order_->possible(q);  // DBG
-    if (getenv("DBG")) fprintf(stderr, "DBG base applicable %d steps %zu reads %zu threads %u work %lu secs %.2f queries %zu ruled out at once %zu\n", layout->applicable, layout->steps.size(), layout->reads.size(), layout->threads(), order_ ? order_->work() : 0, clock() / 1e6 - t0, queries.size(), base_no);  // DBG
   }
 
   Feasibility decide(const FeasibilityQuery& query, Effort effort) {
-    double t0 = clock() / 1e6;  // DBG
-    Feasibility got = decide1(query, effort);  // DBG
-    if (getenv("DBG") && clock() / 1e6 - t0 > 0.000) fprintf(stderr, "DBG %lu %lu %lu effort %d answer %d slice %u questions %u states %lu work %lu %.4f s %s\n", raw(query.first), raw(query.remote), raw(query.second), (int)effort, (int)got.answer, got.slice_events, got.questions, got.states, query_order_ ? query_order_->work() : 0, clock() / 1e6 - t0, got.why.c_str());  // DBG
-    return got;  // DBG
-  }  // DBG
-  Feasibility decide1(const FeasibilityQuery& query, Effort effort) {  // DBG
     Feasibility result;
     if (!meetings_.possible(query) || ruled_out(query)) {
       result.answer = Answer::Infeasible;
@@ -138,6 +128,9 @@ class FeasibilityChecker::Impl {
     query_order_.reset();
     if (!order_) return false;
     if (!order_->possible(query)) return true;
+    const std::string_view letters = word_of(query.pattern);
+    const bool must_change = letters.size() == 3 && letters[1] == 'W' && (letters[0] == 'R' || letters[2] == 'R');
+    if (must_change && !options_.same_value_is_violation && order_->changes_nothing(static_cast<uint32_t>(raw(query.remote)))) return true;
     if (order_->layout().step_of(static_cast<uint32_t>(raw(query.first))) == UINT32_MAX) return false;
     query_order_.emplace(order_->with(query, options_.same_value_is_violation, kQueryWork));
     return !query_order_->possible();

@@ -212,7 +212,8 @@ MustOrder::Seen MustOrder::visible(uint32_t at, uint32_t number, uint32_t own_wr
 void MustOrder::find_writes(uint32_t number) {
   const OrderRead& read = layout_->reads[number];
   if (read.variable == UINT32_MAX) return;
-  seen_[number] = visible(read.step, read.variable, read.own_write);
+  if (read.sees != UINT32_MAX) seen_[number] = {false, {read.sees}};
+  else seen_[number] = visible(read.step, read.variable, read.own_write);
   const Seen& seen = seen_[number];
   work_ += seen.writes.size() + layout_->threads();
   if (seen.initial) return;

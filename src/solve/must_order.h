@@ -29,6 +29,9 @@ class MustOrder {
   bool possible() const { return possible_; }
   // False: the triple happens in none. Looks at the order alone.
   bool possible(const FeasibilityQuery& query) const;
+  // Whether the event writes what is there already, in every prefix that has it: what its thread read before under a lock
+  // that all other writers of the variable hold.
+  bool changes_nothing(uint32_t event);
   // So many steps of another thread come before this step.
   uint32_t steps_before(uint32_t thread, uint32_t number, uint32_t other) const {
     return clock(layout_->offset[thread] + number)[other];
@@ -78,6 +81,7 @@ class MustOrder {
   void order_around(uint32_t read, const std::vector<uint32_t>& seen, bool initial);
   void judge_guards(const FeasibilityQuery& query);
   ValueSet before(uint32_t step, uint32_t variable);
+  bool guarded(const OrderVariable& variable, const OrderStep& read, const OrderStep& write) const;
   uint64_t initial_of(uint32_t read) const;
 
   struct Seen {

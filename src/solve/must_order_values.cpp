@@ -124,7 +124,8 @@ bool MustOrder::evaluate_conjunct(uint32_t number) {
   std::vector<const ValueSet*> sets;
   for (size_t i = 0; i < conjunct.reads.size(); ++i) sets.push_back(&levels_[conjunct.reads[i]][conjunct.levels[i]]);
   std::vector<ValueSet> kept(conjunct.reads.size());
-  const bool small = each_combination(conjunct.reads, sets, [&] {
+  if (conjunct.is_equality) kept[0] = kept[1] = sets[0]->common(*sets[1]);
+  const bool small = conjunct.is_equality || each_combination(conjunct.reads, sets, [&] {
     if (conjunct.formula.evaluate(scratch_.data()) == 0) return;
     for (size_t i = 0; i < kept.size(); ++i) kept[i].add(scratch_[conjunct.reads[i]]);
   });
@@ -229,6 +230,44 @@ ValueSet MustOrder::before(uint32_t at, uint32_t variable) {
   if (seen.initial) values.add(layout_->variables[variable].initial);
   for (uint32_t write : seen.writes) values.add(stored_[write]);
   return values;
+}
+
+// Whether nobody else writes the variable between the two steps of one thread: they are in one section of a lock that
+// everybody holds who does.
+bool MustOrder::guarded(const OrderVariable& variable, const OrderStep& read, const OrderStep& write) const {
+  return std::any_of(read.sections.begin(), read.sections.end(), [&](uint32_t section) {
+    if (layout_->sections[section].shared || std::find(write.sections.begin(), write.sections.end(), section) == write.sections.end()) return false;
+    const uint32_t lock = layout_->sections[section].lock;
+    for (uint32_t t = 0; t < layout_->threads(); ++t) {
+      for (uint32_t other : variable.writes[t]) {
+        const OrderStep& step = layout_->steps[layout_->writes[other].step];
+        if (t == write.thread) {
+          if (step.number > read.number && step.number < write.number) return false;
+          continue;
+        }
+        const bool holds = std::any_of(step.sections.begin(), step.sections.end(), [&](uint32_t s) { return layout_->sections[s].lock == lock; });
+        if (!holds) return false;
+      }
+    }
+    return true;
+  });
+}
+
+bool MustOrder::changes_nothing(uint32_t event) {
+  const uint32_t at = layout_->step_of(event), variable = layout_->variable_of(event);
+  if (at == UINT32_MAX || variable == UINT32_MAX || layout_->steps[at].write == UINT32_MAX) return false;
+  const OrderWrite& write = layout_->writes[layout_->steps[at].write];
+  if (write.unknown || write.moves || work_ >= most_work_) return false;
+  std::vector<const ValueSet*> sets;
+  for (uint32_t read : write.reads) sets.push_back(&value_at(read, write.step));
+  for (uint32_t read : write.reads) {
+    const OrderRead& own = layout_->reads[read];
+    if (own.variable != variable || own.step == at || !guarded(layout_->variables[variable], layout_->steps[own.step], layout_->steps[at])) continue;
+    bool same = true;
+    const bool small = each_combination(write.reads, sets, [&] { same = same && write.stored.evaluate(scratch_.data()) == scratch_[read]; });
+    if (small && same) return true;
+  }
+  return false;
 }
 
 // Definition 2: a write of what is there already, or of what another access wrote, is no conflict (see RunState).

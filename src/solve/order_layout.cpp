@@ -8,11 +8,11 @@ OrderLayout::OrderLayout(const SymbolicTrace& trace, const TraceIndex& index, co
                          const std::vector<std::vector<Section>>& derived)
     : trace_(trace), index_(index), cone_(cone) {
   add_steps();
-  for (OrderStep& step : steps) add_data(&step);
-  for (OrderStep& step : steps) add_conditions(&step);
   uint32_t lock = 0;
   for (const auto& [number, list] : cone.sections()) add_sections(lock++, list);
   for (const std::vector<Section>& list : derived) add_sections(lock++, list);
+  for (OrderStep& step : steps) add_data(&step);
+  for (OrderStep& step : steps) add_conditions(&step);
 }
 
 void OrderLayout::add_steps() {
@@ -53,6 +53,7 @@ uint32_t OrderLayout::variable(VariableId id) {
     made.writes.resize(threads());
     made.certain.resize(threads());
     variables.push_back(std::move(made));
+    last_.push_back({UINT32_MAX, 0, UINT32_MAX, UINT32_MAX});
   }
   return it->second;
 }
@@ -77,9 +78,17 @@ void OrderLayout::add_data(OrderStep* step) {
       read.free = trace_.symbol(symbol).input;
       read.fixed = trace_.symbol(symbol).recorded;
     }
+    const uint32_t same = read.variable == UINT32_MAX || event.kind == EventKind::Update ? UINT32_MAX : same_as(*step, read.variable, event.variable(), &read);
     step->read = static_cast<uint32_t>(reads.size());
     read_of_.emplace(raw(symbol), step->read);
+    if (read.variable != UINT32_MAX) last_[read.variable] = {step->thread, place, step->read, UINT32_MAX};
     reads.push_back(std::move(read));
+    if (same != UINT32_MAX && reads[same].width == reads.back().width) {
+      Conjunct equal;
+      equal.is_equality = true;
+      equal.reads = {same, step->read};
+      equalities_.emplace(place, std::move(equal));
+    }
   }
   if (!is_access(event.kind) || !cleave::writes(event.kind)) return;
   OrderWrite write;
@@ -104,9 +113,35 @@ void OrderLayout::add_data(OrderStep* step) {
       if (lists[step->thread].empty() || lists[step->thread].back() != step->write) lists[step->thread].push_back(step->write);
     };
     note(variables[target].writes);
+    last_[target] = {write.moves ? UINT32_MAX : step->thread, place, UINT32_MAX, step->write};
     if (!write.moves) note(variables[target].certain);
   }
   this->writes.push_back(std::move(write));
+}
+
+// Behind another access of its thread under one lock that all other writers hold: the read before that returned the same,
+// or the write that it sees.
+uint32_t OrderLayout::same_as(const OrderStep& step, uint32_t variable, VariableId id, OrderRead* read) {
+  const Access& before = last_[variable];
+  if (before.thread != step.thread) return UINT32_MAX;
+  const std::vector<uint32_t>& theirs = steps[before.step].sections;
+  for (uint32_t section : step.sections) {
+    if (sections[section].shared || std::find(theirs.begin(), theirs.end(), section) == theirs.end()) continue;
+    if (!others_hold(id, sections[section].lock, step.thread)) continue;
+    read->sees = before.write;
+    return before.read;
+  }
+  return UINT32_MAX;
+}
+
+bool OrderLayout::others_hold(VariableId id, uint32_t lock, uint32_t thread) const {
+  for (uint32_t event : index_.writers(id)) {
+    const uint32_t at = step_of(event);
+    if (at == UINT32_MAX || steps[at].thread == thread) continue;
+    const std::vector<uint32_t>& held = steps[at].sections;
+    if (std::none_of(held.begin(), held.end(), [&](uint32_t s) { return sections[s].lock == lock; })) return false;
+  }
+  return true;
 }
 
 // Values by the numbers of reads. What was read before a window began has its recorded value.
@@ -135,9 +170,11 @@ Formula OrderLayout::formula(ExpressionId id, uint32_t thread, std::vector<uint3
 }
 
 void OrderLayout::add_conditions(OrderStep* step) {
+  if (auto it = equalities_.find(offset[step->thread] + step->number); it != equalities_.end()) add_conjunct(step, it->second);
   ExpressionId condition = trace_.condition(id_of<EventIndex>(step->event));
   if (condition == kNone<ExpressionId>) return;
   std::vector<ExpressionId> open{condition};
+  std::vector<Conjunct> made;
   while (!open.empty()) {
     ExpressionId id = open.back();
     open.pop_back();
@@ -146,23 +183,43 @@ void OrderLayout::add_conditions(OrderStep* step) {
       open.push_back(e.b);
       open.push_back(e.a);
     } else {
-      add_conjunct(step, id);
+      made.push_back(conjunct(id, step->thread));
     }
+  }
+  // What speaks of one read comes first: the others then know it better, those that were asked before too.
+  auto several = std::partition(made.begin(), made.end(), [](const Conjunct& c) { return c.reads.size() < 2; });
+  std::vector<uint32_t> again;
+  for (auto it = made.begin(); it != several; ++it) {
+    if (!it->is_pin) continue;
+    for (uint32_t before : reads[it->reads.front()].conjuncts) {
+      if (conjuncts[before].reads.size() > 1) again.push_back(before);
+    }
+  }
+  for (auto it = made.begin(); it != made.end(); ++it) add_conjunct(step, std::move(*it));
+  std::sort(again.begin(), again.end());
+  again.erase(std::unique(again.begin(), again.end()), again.end());
+  for (uint32_t before : again) {
+    Conjunct copy = conjuncts[before];
+    copy.levels.clear();
+    add_conjunct(step, std::move(copy));
   }
 }
 
-void OrderLayout::add_conjunct(OrderStep* step, ExpressionId id) {
+Conjunct OrderLayout::conjunct(ExpressionId id, uint32_t thread) {
   const ExpressionPool& pool = trace_.pool();
   Conjunct made;
-  made.formula = formula(id, step->thread, &made.reads);
+  made.formula = formula(id, thread, &made.reads);
   const Expression& e = pool[id];
-  if (e.op == Op::Equal && made.reads.size() == 1) {
-    for (auto [symbol, constant] : {std::pair{e.a, e.b}, std::pair{e.b, e.a}}) {
-      if (pool[symbol].op != Op::Symbol || !pool.is_constant(constant)) continue;
-      made.is_pin = true;
-      made.pinned = pool[constant].value;
-    }
+  if (e.op != Op::Equal || made.reads.size() != 1) return made;
+  for (auto [symbol, constant] : {std::pair{e.a, e.b}, std::pair{e.b, e.a}}) {
+    if (pool[symbol].op != Op::Symbol || !pool.is_constant(constant)) continue;
+    made.is_pin = true;
+    made.pinned = pool[constant].value;
   }
+  return made;
+}
+
+void OrderLayout::add_conjunct(OrderStep* step, Conjunct made) {
   const uint32_t number = static_cast<uint32_t>(conjuncts.size());
   for (uint32_t read : made.reads) {
     made.levels.push_back(static_cast<uint32_t>(reads[read].conjuncts.size()));

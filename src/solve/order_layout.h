@@ -17,6 +17,7 @@ struct Conjunct {
   std::vector<uint32_t> levels;    // for each of them, the number of conjuncts before that speak of it
   uint64_t pinned = 0;             // is_pin: the only value of its only read that fulfils it
   bool is_pin = false;
+  bool is_equality = false;        // its two reads returned the same; there is no formula
 };
 
 struct OrderStep {
@@ -33,6 +34,7 @@ struct OrderRead {
   uint32_t step = 0, variable = 0;
   uint8_t width = kInteger;
   uint32_t own_write = UINT32_MAX;                      // of an update
+  uint32_t sees = UINT32_MAX;                           // the only write that it can see: its thread's, under a lock
   bool free = false;                                    // an input: any value
   uint64_t fixed = 0;                                   // of no variable and not free: its value
   std::vector<uint32_t> conjuncts;                      // that speak of it, in program order
@@ -89,14 +91,22 @@ class OrderLayout {
   void add_steps();
   void add_data(OrderStep* step);
   void add_conditions(OrderStep* step);
-  void add_conjunct(OrderStep* step, ExpressionId id);
+  Conjunct conjunct(ExpressionId id, uint32_t thread);
+  void add_conjunct(OrderStep* step, Conjunct made);
   void add_sections(uint32_t lock, std::vector<Section> list);
+  uint32_t same_as(const OrderStep& step, uint32_t variable, VariableId id, OrderRead* read);
+  bool others_hold(VariableId id, uint32_t lock, uint32_t thread) const;
   Formula formula(ExpressionId id, uint32_t thread, std::vector<uint32_t>* reads);
   uint32_t variable(VariableId id);
 
   const SymbolicTrace& trace_;
   const TraceIndex& index_;
   const Cone& cone_;
+  struct Access {
+    uint32_t thread, step, read, write;                        // one of read and write
+  };
+  boost::unordered_flat_map<uint32_t, Conjunct> equalities_;   // by step
+  std::vector<Access> last_;                                   // by variable: the latest in the order of steps
   boost::unordered_flat_map<uint32_t, uint32_t> place_;        // event → step
   boost::unordered_flat_map<uint32_t, uint32_t> read_of_;      // symbol → number into reads
   boost::unordered_flat_map<uint32_t, uint32_t> number_of_;    // variable → number into variables

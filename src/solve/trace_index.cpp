@@ -41,6 +41,7 @@ TraceIndex::TraceIndex(const SymbolicTrace& symbolic)
   }
   index_locks();
   index_order();
+  for (auto [before, after] : symbolic.kept_order()) must_follow_[static_cast<uint32_t>(raw(after))].push_back(static_cast<uint32_t>(raw(before)));
   index_clocks();
 }
 

@@ -43,6 +43,14 @@ class ValueSet {
     for (uint64_t value : other.values_) add(truncate(value, width));
   }
   bool contains(uint64_t value) const { return any_ || std::binary_search(values_.begin(), values_.end(), value); }
+  ValueSet common(const ValueSet& other) const {
+    if (any_) return other;
+    ValueSet set;
+    for (uint64_t value : values_) {
+      if (other.contains(value)) set.values_.push_back(value);
+    }
+    return set;
+  }
   // Whether some value of it, cut to that width, is in the other.
   bool meets(const ValueSet& other, uint8_t width) const {
     if (any_) return !other.empty();

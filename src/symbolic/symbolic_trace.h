@@ -56,9 +56,13 @@ class SymbolicTrace {
   std::span<const SymbolInfo> symbols() const { return symbols_; }
   const SymbolInfo& symbol(SymbolId id) const { return symbols_[raw(id)]; }
   // Code that is not instrumented has written it too: somewhere it held what no event wrote. Its reads bind nothing and keep
-  // their recorded values, wherever they come to stand.
+  // their recorded values.
   bool written_outside(VariableId variable) const { return !outside_.empty() && outside_[raw(variable)]; }
   void set_written_outside(std::vector<bool> variables) { outside_ = std::move(variables); }
+  // Events that stay in the order in which they were recorded: accesses of such variables, and what ran where one of them
+  // was written unseen. The first of each pair comes before the second in every interleaving.
+  std::span<const std::pair<EventIndex, EventIndex>> kept_order() const { return kept_order_; }
+  void set_kept_order(std::vector<std::pair<EventIndex, EventIndex>> pairs) { kept_order_ = std::move(pairs); }
   // Value of the variable before the first event, as an expression of that width.
   ExpressionId initial(VariableId variable, uint8_t width);
 
@@ -78,6 +82,7 @@ class SymbolicTrace {
   ExpressionPool pool_;
   std::vector<SymbolInfo> symbols_;
   std::vector<bool> outside_;  // by variable; empty: none
+  std::vector<std::pair<EventIndex, EventIndex>> kept_order_;
   std::vector<SymbolId> bound_;
   std::vector<ExpressionId> stored_, condition_;
   std::vector<EventIndex> run_;  // by event; empty: every event is a run of its own

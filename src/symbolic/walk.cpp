@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <optional>
 
 #include "symbolic/walker.h"
@@ -29,9 +31,16 @@ std::vector<bool> shared_variables(const Trace& trace) {
   return shared;
 }
 
+// A variable that code outside writes: accesses by events, and before which of them it was written unseen.
+struct UnseenWrites {
+  std::vector<uint32_t> accesses;
+  std::vector<size_t> changed;   // numbers into accesses: found another value than was there after the one before
+};
+
 // Variables that held, at some read, what no event before it wrote: code that is not instrumented did.
-std::vector<bool> written_outside(const Trace& trace) {
+std::vector<bool> written_outside(const Trace& trace, std::map<uint32_t, UnseenWrites>* unseen) {
   std::vector<bool> outside(trace.variables().size());
+  std::vector<uint32_t> found;  // reads of what no event wrote
   std::vector<std::optional<uint64_t>> held(trace.variables().size());
   for (uint32_t i = 0; i < trace.size(); ++i) {
     const Event& event = trace.events()[i];
@@ -43,12 +52,75 @@ std::vector<bool> written_outside(const Trace& trace) {
     if (!value && info.initial_known) value = info.initial;
     if (reads(event.kind) && value) {
       uint64_t read = event.kind == EventKind::Update ? trace.old_value(at) : event.value;
-      if (truncate(*value, width) != truncate(read, width)) outside[event.object] = true;
+      if (truncate(*value, width) != truncate(read, width)) {
+        outside[event.object] = true;
+        found.push_back(i);
+        value = event.value;
+      }
     }
     if (writes(event.kind) || !value) value = event.value;
   }
+  for (uint32_t i = 0, next = 0; i < trace.size() && !found.empty(); ++i) {
+    const Event& event = trace.events()[i];
+    if (!is_access(event.kind) || !outside[event.object]) continue;
+    UnseenWrites& variable = (*unseen)[event.object];
+    if (next < found.size() && found[next] == i) {
+      ++next;
+      if (!variable.accesses.empty()) variable.changed.push_back(variable.accesses.size());
+    }
+    variable.accesses.push_back(i);
+  }
   return outside;
 }
+
+// Where a variable of several threads was written unseen, the run keeps its order: what accessed it before comes before all
+// that ran there, and what accesses it afterwards comes after. Only threads that access the variable are thought to
+// have written it, if one of them ran there.
+class UnseenOrder {
+ public:
+  UnseenOrder(const Trace& trace, const std::vector<std::vector<uint32_t>>& events) : trace_(trace), events_(events) {}
+
+  void keep(const UnseenWrites& variable) {
+    std::set<uint32_t> threads;
+    for (uint32_t access : variable.accesses) threads.insert(thread_of(access));
+    if (threads.size() < 2) return;
+    for (size_t j : variable.changed) {
+      const uint32_t before = variable.accesses[j - 1], after = variable.accesses[j];
+      bool any = false;
+      for (uint32_t writer : threads) any = keep(variable, j, threads, writer, before, after) || any;
+      for (uint32_t writer = 0; writer < events_.size() && !any; ++writer) keep(variable, j, threads, writer, before, after);
+    }
+  }
+  std::vector<std::pair<EventIndex, EventIndex>> take() { return std::move(pairs_); }
+
+ private:
+  uint32_t thread_of(uint32_t event) const { return raw(trace_.events()[event].thread); }
+
+  // With this thread as the one that wrote between the two accesses: whether it ran there.
+  bool keep(const UnseenWrites& variable, size_t j, const std::set<uint32_t>& threads, uint32_t writer, uint32_t before, uint32_t after) {
+    const std::vector<uint32_t>& mine = events_[writer];
+    auto first = std::upper_bound(mine.begin(), mine.end(), before), end = std::lower_bound(first, mine.end(), after);
+    if (first == end) return false;
+    for (uint32_t thread : threads) {
+      if (thread == writer) continue;
+      for (size_t i = j; i-- > 0;) {
+        if (thread_of(variable.accesses[i]) != thread) continue;
+        pairs_.emplace_back(id_of<EventIndex>(variable.accesses[i]), id_of<EventIndex>(*first));
+        break;
+      }
+      for (size_t i = j; i < variable.accesses.size(); ++i) {
+        if (thread_of(variable.accesses[i]) != thread) continue;
+        pairs_.emplace_back(id_of<EventIndex>(*std::prev(end)), id_of<EventIndex>(variable.accesses[i]));
+        break;
+      }
+    }
+    return true;
+  }
+
+  const Trace& trace_;
+  const std::vector<std::vector<uint32_t>>& events_;  // by thread
+  std::vector<std::pair<EventIndex, EventIndex>> pairs_;
+};
 
 // Shared accesses that no walk came to keep what was recorded: reads are pinned at the thread's next event.
 void pin_the_rest(WalkContext& context) {
@@ -92,7 +164,12 @@ void note_runs(WalkContext& context) {
 void walk_threads(WalkContext& context) {
   const Trace& trace = context.recorded.trace;
   context.events.resize(trace.threads().size());
-  for (uint32_t i = 0; i < trace.size(); ++i) context.events[raw(trace.events()[i].thread)].push_back(i);
+  context.owner.assign(trace.variables().size(), UINT32_MAX);
+  for (uint32_t i = 0; i < trace.size(); ++i) {
+    const Event& event = trace.events()[i];
+    context.events[raw(event.thread)].push_back(i);
+    if (is_access(event.kind) && context.owner[event.object] == UINT32_MAX) context.owner[event.object] = raw(event.thread);
+  }
   for (size_t v = 0; v < trace.variables().size(); ++v) {
     auto [it, fresh] = context.by_address.emplace(trace.variables()[v].address, id_of<VariableId>(v));
     if (!fresh) it->second = kNone<VariableId>;
@@ -134,7 +211,8 @@ Result<SymbolicTrace> walk_recorded_paths(const RecordedTrace& recorded, const s
   Result<Program> opened = open_program(recorded, files, &without_bitcode);
   if (!opened.ok()) return opened.error();
   Bitcode bitcode(std::move(opened).value());
-  std::vector<bool> shared = shared_variables(recorded.trace), outside = written_outside(recorded.trace);
+  std::map<uint32_t, UnseenWrites> unseen;
+  std::vector<bool> shared = shared_variables(recorded.trace), outside = written_outside(recorded.trace, &unseen);
   for (size_t v = 0; v < shared.size(); ++v) shared[v] = shared[v] && !outside[v];
   // What a store may move over has to be looked at as shared memory, and that is known only after the walk: again then.
   constexpr int kMostWalks = 4;
@@ -154,6 +232,9 @@ Result<SymbolicTrace> walk_recorded_paths(const RecordedTrace& recorded, const s
     if (grown) continue;
     pin_the_rest(context);
     note_runs(context);
+    UnseenOrder order(recorded.trace, context.events);
+    for (const auto& [number, variable] : unseen) order.keep(variable);
+    symbolic.set_kept_order(order.take());
     for (const std::string& what : context.not_modelled) report->remarks.push_back("not modelled: " + what);
     return symbolic;
   }

@@ -31,6 +31,7 @@ struct WalkContext {
   std::vector<uint32_t> legs;                     // by event: which leg of its record it is in
   std::set<std::string> not_modelled;
   std::map<uint64_t, VariableId> by_address;      // of variables; kNone where memory was used again
+  std::vector<uint32_t> owner = {};               // by variable: the thread that touched it first
   bool stores_move = true;                        // false: every index keeps its value
   std::set<uint32_t> moved_over;                  // variables that a moving store may go to
 };
@@ -126,6 +127,7 @@ class Walker {
   struct Element {  // of an array, chosen by an index that depends on symbols
     Lane index;     // 64 bits
     uint64_t count, stride;  // count 0: the type does not say
+    Lane base = {};          // of the array
   };
   struct Range {
     uint64_t first = 0, count = 0;  // indexes

@@ -47,9 +47,10 @@ Lane Walker::element_address(GetElementPtrInst& gep) {
     if (base_known) address = make(Op::Add, 64, address, make(Op::Multiply, 64, widened(index), known(stride, 64)));
   }
   Lane result = base_known ? address : Lane{.width = 64};
-  const bool base_fixed = base_known ? !base.invented && pool().is_constant(base.expression) : base.element == 0;
+  const bool base_fixed = base.element == 0 && (!base_known || !base.invented);  // by its value, or kept there by a pin
   result.element = varying.empty() ? base.element : 0;
   if (varying.size() == 1 && base_fixed && varying[0].stride != 0) {
+    varying[0].base = base;
     elements_.push_back(varying[0]);
     result.element = static_cast<uint32_t>(elements_.size() - 1);
   } else if (!varying.empty() && !base_known) {
@@ -76,6 +77,7 @@ void Walker::place_store(const Lane& pointer, uint64_t address, uint32_t bytes, 
   std::optional<Range> range = range_of(element, address, bytes);
   if (!range) return pin_address(pointer, address);
   ++context_.report.stores_moving;
+  pin(element.base);
   Lane above = make(Op::Subtract, 64, element.index, known(range->first, 64));
   assume(make(Op::UnsignedLess, 1, above, known(range->count, 64)), true);
   for (const MovingStore::Place& place : range->places) context_.moved_over.insert(raw(place.variable));
@@ -118,7 +120,7 @@ std::optional<Walker::Range> Walker::range_of(const Element& element, uint64_t a
     const uint64_t within = (it->first - begin) % element.stride;
     if (within == 0 && variable.size == bytes) {
       range.places.push_back({it->second, range.first + (it->first - begin) / element.stride});
-      several_threads = several_threads || context_.shared[raw(it->second)];
+      several_threads = several_threads || context_.shared[raw(it->second)] || context_.owner[raw(it->second)] != raw(thread_);
     } else if (within < bytes || within + variable.size > element.stride) {
       return std::nullopt;
     }
