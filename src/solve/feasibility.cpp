@@ -119,7 +119,7 @@ class FeasibilityChecker::Impl {
   // Effort::Little and Effort::Some: about a tenth of a second, and a second.
   static constexpr uint64_t kLittleEffort = 200'000, kSomeEffort = 2'000'000, kLittleStates = 20'000, kSomeStates = 200'000;
 
-  static constexpr uint64_t kOrderWork = 100'000'000, kQueryWork = 2'000'000;
+  static constexpr uint64_t kOrderWork = 100'000'000, kQueryWork = 4'000'000;
 
   bool propagates() const { return options_.propagate && options_.model == DataModel::Program; }
 

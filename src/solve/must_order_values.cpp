@@ -5,7 +5,7 @@
 namespace cleave {
 namespace {
 
-constexpr size_t kCombinations = 4096;
+constexpr size_t kCombinations = 512;
 
 }  // namespace
 

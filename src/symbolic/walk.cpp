@@ -165,9 +165,13 @@ void walk_threads(WalkContext& context) {
   const Trace& trace = context.recorded.trace;
   context.events.resize(trace.threads().size());
   context.owner.assign(trace.variables().size(), UINT32_MAX);
+  context.settled.assign(trace.variables().size(), true);
+  bool alone = true;
   for (uint32_t i = 0; i < trace.size(); ++i) {
     const Event& event = trace.events()[i];
     context.events[raw(event.thread)].push_back(i);
+    alone = alone && event.kind != EventKind::Fork;
+    if (writes(event.kind) && !alone) context.settled[event.object] = false;
     if (is_access(event.kind) && context.owner[event.object] == UINT32_MAX) context.owner[event.object] = raw(event.thread);
   }
   for (size_t v = 0; v < trace.variables().size(); ++v) {

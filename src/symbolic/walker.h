@@ -32,6 +32,7 @@ struct WalkContext {
   std::set<std::string> not_modelled;
   std::map<uint64_t, VariableId> by_address;      // of variables; kNone where memory was used again
   std::vector<uint32_t> owner = {};               // by variable: the thread that touched it first
+  std::vector<bool> settled = {};                 // by variable: not written any more once there is a second thread
   bool stores_move = true;                        // false: every index keeps its value
   std::set<uint32_t> moved_over;                  // variables that a moving store may go to
 };

@@ -74,6 +74,10 @@ void Walker::place_store(const Lane& pointer, uint64_t address, uint32_t bytes, 
   if (pointer.element == 0 || events.size() != 1 || !context_.stores_move) return pin_address(pointer, address);
   if (pointer.known() && pointer.concrete != address) return pin_address(pointer, address);
   const Element element = elements_[pointer.element];
+  // One value that was there before the threads were: it does not change, and neither does the index.
+  const SymbolId only = pool().only_symbol(element.index.expression);
+  const Event* read = only == kNone<SymbolId> ? nullptr : &context_.recorded.trace.event(context_.symbolic.symbol(only).event);
+  if (read != nullptr && is_access(read->kind) && context_.settled[read->object]) return pin_address(pointer, address);
   std::optional<Range> range = range_of(element, address, bytes);
   if (!range) return pin_address(pointer, address);
   ++context_.report.stores_moving;
