@@ -54,7 +54,9 @@ TEST_P(GeneratedTraces, TheAnswerIsThatOfEveryInterleaving) {
     FeasibilityChecker checker(symbolic, seed % 3 == 0 ? FeasibilityOptions{} : seed % 3 == 1 ? solver_alone : states_alone);
     Random pick(seed);
     auto [f, r, s, p] = g.triples[pick.below(g.triples.size())];
-    Feasibility got = checker.decide({f, r, s, p});
+    const FeasibilityQuery asked{f, r, s, p};
+    checker.propagate({&asked, 1});
+    Feasibility got = checker.decide(asked);
     bool expected = oracle::feasible(g.trace, f, r, s, p, g.moves);
     ASSERT_NE(got.answer, Answer::Unknown) << "seed " << seed << ": " << got.why;
     ASSERT_EQ(got.answer == Answer::Feasible, expected)
