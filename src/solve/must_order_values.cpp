@@ -242,7 +242,7 @@ bool MustOrder::guarded(const OrderVariable& variable, const OrderStep& read, co
       for (uint32_t other : variable.writes[t]) {
         const OrderStep& step = layout_->steps[layout_->writes[other].step];
         if (t == write.thread) {
-          if (step.number > read.number && step.number < write.number) return false;
+          if (step.number >= read.number && step.number < write.number) return false;  // an update writes what it did not read
           continue;
         }
         const bool holds = std::any_of(step.sections.begin(), step.sections.end(), [&](uint32_t s) { return layout_->sections[s].lock == lock; });
