@@ -192,15 +192,18 @@ void OrderLayout::add_conditions(OrderStep* step) {
   for (auto it = made.begin(); it != several; ++it) {
     if (!it->is_pin) continue;
     for (uint32_t before : reads[it->reads.front()].conjuncts) {
-      if (conjuncts[before].reads.size() > 1) again.push_back(before);
+      if (conjuncts[before].reads.size() > 1 && !conjuncts[before].repeated) again.push_back(before);
     }
   }
   for (auto it = made.begin(); it != made.end(); ++it) add_conjunct(step, std::move(*it));
   std::sort(again.begin(), again.end());
   again.erase(std::unique(again.begin(), again.end()), again.end());
+  if (repeated_ + again.size() > kMostRepeated) again.clear();
+  repeated_ += again.size();
   for (uint32_t before : again) {
     Conjunct copy = conjuncts[before];
     copy.levels.clear();
+    copy.repeated = true;
     add_conjunct(step, std::move(copy));
   }
 }

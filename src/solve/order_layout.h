@@ -16,6 +16,7 @@ struct Conjunct {
   std::vector<uint32_t> reads;     // whose values it speaks of, as numbers into OrderLayout::reads
   std::vector<uint32_t> levels;    // for each of them, the number of conjuncts before that speak of it
   uint64_t pinned = 0;             // is_pin: the only value of its only read that fulfils it
+  bool repeated = false;           // a copy of one that an earlier step has
   bool is_pin = false;
   bool is_equality = false;        // its two reads returned the same; there is no formula
 };
@@ -110,6 +111,8 @@ class OrderLayout {
   boost::unordered_flat_map<uint32_t, uint32_t> place_;        // event → step
   boost::unordered_flat_map<uint32_t, uint32_t> read_of_;      // symbol → number into reads
   boost::unordered_flat_map<uint32_t, uint32_t> number_of_;    // variable → number into variables
+  static constexpr size_t kMostRepeated = 50'000;
+  size_t repeated_ = 0;                                        // conjuncts that were added again
 };
 
 }  // namespace cleave
