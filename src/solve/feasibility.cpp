@@ -77,6 +77,10 @@ class FeasibilityChecker::Impl {
 
   Feasibility decide(const FeasibilityQuery& query, Effort effort) {
     Feasibility result;
+    if (out_of_time()) {
+      unknown(&result, "time: that for this stage is used up");
+      return result;
+    }
     if (!meetings_.possible(query) || ruled_out(query)) {
       result.answer = Answer::Infeasible;
       return result;
