@@ -124,6 +124,9 @@ class FeasibilityChecker::Impl {
   static constexpr uint64_t kLittleEffort = 200'000, kSomeEffort = 2'000'000, kLittleStates = 20'000, kSomeStates = 200'000;
 
   static constexpr uint64_t kOrderWork = 100'000'000, kQueryWork = 4'000'000;
+  // What propagation for one query after the other may cost before one of them gains by it: where none does, the time is
+  // for the other ways.
+  static constexpr uint64_t kUnpaid = 50'000'000;
 
   bool propagates() const { return options_.propagate && options_.model == DataModel::Program; }
 
@@ -136,7 +139,9 @@ class FeasibilityChecker::Impl {
     const bool must_change = letters.size() == 3 && letters[1] == 'W' && (letters[0] == 'R' || letters[2] == 'R');
     if (must_change && !options_.same_value_is_violation && order_->changes_nothing(static_cast<uint32_t>(raw(query.remote)))) return true;
     if (order_->layout().step_of(static_cast<uint32_t>(raw(query.first))) == UINT32_MAX) return false;
+    if (unpaid_proofs_ > kUnpaid) return false;
     query_order_.emplace(order_->with(query, options_.same_value_is_violation, kQueryWork));
+    unpaid_proofs_ = query_order_->possible() ? unpaid_proofs_ + query_order_->work() : 0;
     return !query_order_->possible();
   }
 
@@ -271,9 +276,10 @@ class FeasibilityChecker::Impl {
   bool search_along(const FeasibilityQuery& query, const Slice& slice, Feasibility* result) {
     Cone cone(trace_, index_, slice, derived_, query, options_.model);
     std::optional<MustOrder> order;
-    if (propagates()) {
+    if (propagates() && unpaid_searches_ <= kUnpaid) {
       auto layout = std::make_shared<const OrderLayout>(trace_, index_, cone, derived_);
       if (layout->applicable) order.emplace(MustOrder(layout, kQueryWork).with(query, options_.same_value_is_violation, kQueryWork));
+      if (order) unpaid_searches_ += 2 * order->work();
       if (order && !order->possible()) return false;
     }
     for (auto [guide, switches] : {std::pair{Guide::Recorded, Switches::BetweenRuns}, {Guide::RemoteFirst, Switches::BetweenRuns},
@@ -283,6 +289,7 @@ class FeasibilityChecker::Impl {
       if (got.outcome != Exploration::Outcome::Found) continue;
       result->slice_events = slice.events();
       feasible(cone, got, result);
+      unpaid_searches_ = 0;
       return true;
     }
     return false;
@@ -377,6 +384,7 @@ class FeasibilityChecker::Impl {
   TraceIndex index_;
   std::vector<std::vector<Section>> derived_;
   Meetings meetings_;
+  uint64_t unpaid_proofs_ = 0, unpaid_searches_ = 0;
   std::optional<MustOrder> order_, query_order_;  // of the run; of the query that is asked
   bool whole_decides_ = false;     // the query before was decided on its whole cone, by states
   uint64_t explored_whole_ = 0;    // of this query: with how many states at most

@@ -111,7 +111,7 @@ class OrderLayout {
   boost::unordered_flat_map<uint32_t, uint32_t> place_;        // event → step
   boost::unordered_flat_map<uint32_t, uint32_t> read_of_;      // symbol → number into reads
   boost::unordered_flat_map<uint32_t, uint32_t> number_of_;    // variable → number into variables
-  static constexpr size_t kMostRepeated = 50'000;
+  static constexpr size_t kMostRepeated = 1'000;
   size_t repeated_ = 0;                                        // conjuncts that were added again
 };
 
