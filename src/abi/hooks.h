@@ -51,7 +51,7 @@ void __cleave_range_read(const struct cleave_segment *segment, const void *addre
 void __cleave_range_write(const struct cleave_segment *segment, const void *address, uint64_t bytes);
 #define CLEAVE_RANGE_INLINE 1024u
 
-/* A container of the standard library has allocated `block` for itself. */
+/* A container of the standard library has allocated `block` for itself, or has taken over what another held (owns.h). */
 void __cleave_owns(const void *container, const void *block);
 
 /* Inputs that a search may choose (annotate.h). Return the value to use, and record it. */

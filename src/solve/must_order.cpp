@@ -92,16 +92,20 @@ void MustOrder::put_behind(uint32_t step, uint32_t before) {
   if (!comes_before(before, step) || step == before) raise(step, up_to(before));
 }
 
-void MustOrder::raise(uint32_t step, const std::vector<uint32_t>& with) {
-  const uint32_t threads = layout_->threads();
-  uint32_t* mine = &clocks_[size_t{step} * threads];
+// Whether the step's clock has become higher by this one.
+bool MustOrder::join(uint32_t step, const std::vector<uint32_t>& with) {
+  uint32_t* mine = &clocks_[size_t{step} * layout_->threads()];
   bool higher = false;
-  for (uint32_t t = 0; t < threads; ++t) {
+  for (size_t t = 0; t < with.size(); ++t) {
     if (mine[t] >= with[t]) continue;
     mine[t] = with[t];
     higher = true;
   }
-  if (!higher) return;
+  return higher;
+}
+
+void MustOrder::raise(uint32_t step, const std::vector<uint32_t>& with) {
+  if (!join(step, with)) return;
   grew_ = true;
   changed_.push_back(step);
   spread();
@@ -128,16 +132,6 @@ void MustOrder::spread() {
       }
     }
     const std::vector<uint32_t> up = up_to(at);
-    auto join = [&](uint32_t behind) {
-      uint32_t* theirs = &clocks_[size_t{behind} * threads];
-      bool higher = false;
-      for (uint32_t t = 0; t < threads; ++t) {
-        if (theirs[t] >= up[t]) continue;
-        theirs[t] = up[t];
-        higher = true;
-      }
-      if (higher) changed_.push_back(behind);
-    };
     for (uint32_t t = 0; t < threads; ++t) {
       uint32_t low = t == step.thread ? step.number + 1 : 0, high = alive_[t];
       if (t != step.thread) {  // the first there that has this step behind it
@@ -147,7 +141,8 @@ void MustOrder::spread() {
           else low = middle + 1;
         }
       }
-      if (low < alive_[t]) join(layout_->offset[t] + low);
+      const uint32_t behind = layout_->offset[t] + low;
+      if (low < alive_[t] && join(behind, up)) changed_.push_back(behind);
     }
   }
 }

@@ -53,6 +53,7 @@ class MustOrder {
   void order_pass();
   // Order.
   void put_behind(uint32_t step, uint32_t before);
+  bool join(uint32_t step, const std::vector<uint32_t>& clock);
   void raise(uint32_t step, const std::vector<uint32_t>& clock);
   void spread();
   void kill(uint32_t step);
