@@ -9,6 +9,7 @@
 #include <span>
 
 #include "analysis/conflict/check.h"
+#include "analysis/conflict/hints.h"
 #include "cli/check_live.h"
 #include "cli/findings_output.h"
 #include "cli/units_and_sets.h"
@@ -149,6 +150,7 @@ int run_on_trace(const CheckVerbOptions& options, conflict::CheckOptions check) 
   Result<conflict::CheckReport> report = conflict::check(*source.value(), check);
   if (!report) return usage_error(report.error());
   const Trace& tables = source.value()->tables();
+  conflict::add_hints(tables, check, report.value().findings);
   Findings findings = findings_of(report.value(), options, seconds_since(start));
   findings.program = tables.program();
   findings.trace = options.trace;
@@ -159,23 +161,34 @@ int run_on_trace(const CheckVerbOptions& options, conflict::CheckOptions check) 
 // What several runs of one program had, as if it were one report.
 class RunsTogether {
  public:
+  explicit RunsTogether(bool seed_repeats) : seed_repeats_(seed_repeats) {}
+
+  bool knows(const std::string& id) const { return seen_.contains(id); }
+  // How people call a run: "run 3 (--seed 2)".
+  std::string run_name(uint64_t run, uint64_t seed) const {
+    return seed_repeats_ ? fmt::format("run {} (--seed {})", run, seed) : fmt::format("run {}", run);
+  }
+
   void add(uint64_t seed, LiveReport run) {
     ++runs_;
     if (!run.report.findings.empty() && with_findings_++ == 0) first_seed_ = seed;
-    if (runs_ == 1) {
-      all_ = std::move(run);
-      for (size_t i = 0; i < all_.report.findings.size(); ++i) places_[all_.report.findings[i].id] = i;
-      return;
-    }
     conflict::CheckReport &sum = all_.report, &one = run.report;
     for (Finding& finding : one.findings) {
-      auto [it, fresh] = places_.try_emplace(finding.id, sum.findings.size());
+      auto [it, fresh] = seen_.try_emplace(finding.id, Seen{sum.findings.size(), run_name(runs_, seed)});
+      ++it->second.runs;
       if (!fresh) {
-        sum.findings[it->second].occurrences += finding.occurrences;
+        sum.findings[it->second.place].occurrences += finding.occurrences;
         continue;
       }
       ++sum.cycles_by_size[finding.units.size()];
       sum.findings.push_back(std::move(finding));
+    }
+    if (runs_ == 1) {
+      all_.program = std::move(run.program);
+      sum.unit_sources = one.unit_sources;
+      sum.first_violation = one.first_violation;
+    } else {
+      sum.first_violation.reset();  // positions of different runs
     }
     sum.cycles_seen += one.cycles_seen;
     sum.events += one.events;
@@ -184,24 +197,36 @@ class RunsTogether {
     sum.most_live = std::max(sum.most_live, one.most_live);
     sum.deepest = std::max(sum.deepest, one.deepest);
     sum.complete = sum.complete && one.complete;
-    sum.first_violation.reset();  // positions of different runs
     all_.ended = std::move(run.ended);
     for (std::string& remark : run.remarks) {
       if (std::find(all_.remarks.begin(), all_.remarks.end(), remark) == all_.remarks.end())
         all_.remarks.push_back(std::move(remark));
     }
   }
-  const LiveReport& all() const { return all_; }
-  std::string sentence(Policy policy) const {
+  // With several runs each finding says in which it was.
+  LiveReport all() && {
+    for (auto& [id, seen] : seen_) {
+      std::string& note = all_.report.findings[seen.place].note;
+      if (runs_ > 1)
+        note = fmt::format("first seen in {}, in {} of {} runs{}", seen.first, seen.runs, runs_, note.empty() ? "" : "; " + note);
+    }
+    return std::move(all_);
+  }
+  std::string sentence() const {
     std::string text = fmt::format("{}, {} with findings", runs_, with_findings_);
-    if (with_findings_ == 0) return text;
-    if (policy == Policy::Free || policy == Policy::Noise) return text;
+    if (with_findings_ == 0 || !seed_repeats_) return text;
     return text + fmt::format(", the first with --seed {}: the same seed is the same run", first_seed_);
   }
 
  private:
+  struct Seen {
+    size_t place;  // index of the finding
+    std::string first;
+    uint64_t runs = 0;
+  };
   LiveReport all_;
-  std::map<std::string, size_t> places_;  // id → index of the finding
+  std::map<std::string, Seen> seen_;  // by id
+  bool seed_repeats_;                 // the same seed is the same run
   uint64_t runs_ = 0, with_findings_ = 0, first_seed_ = 0;
 };
 
@@ -215,26 +240,30 @@ int run_on_program(const CheckVerbOptions& options, conflict::CheckOptions check
     return usage_error(Error{"--output", "keeps the trace of one run; leave it out, or --runs"});
   live.stop = live.stop || live.gdb;
   live.allowed_lag = options.lag << 20;
+  auto start = std::chrono::steady_clock::now();
+  RunsTogether together(live.policy != Policy::Free && live.policy != Policy::Noise);
+  unsigned run = 0;
   if (!options.common.quiet) {
-    check.on_finding = [](const Finding& finding) {
-      fmt::print(stderr, "cleave: found {}\n", report::headline(finding));
+    check.on_finding = [&](const Finding& finding) {  // each unique cycle is told once, however many runs have it
+      if (together.knows(finding.id)) return;
+      const std::string when = options.runs > 1 ? together.run_name(run + 1, live.seed) + ": " : "";
+      fmt::print(stderr, "cleave: {}found {}\n", when, report::headline(finding));
     };
   }
-  auto start = std::chrono::steady_clock::now();
-  RunsTogether together;
-  for (unsigned run = 0; run < options.runs; ++run, ++live.seed) {
-    Result<LiveReport> report = check_live(program, live, check);
+  for (; run < options.runs; ++run, ++live.seed) {
+    Result<LiveReport> report = check_live(program, live, check, [&](const std::string& id) { return together.knows(id); });
     if (!report) return usage_error(report.error());
     const bool found = !report.value().report.findings.empty();
     together.add(live.seed, std::move(report).value());
     if (found && live.stop) break;
   }
-  const LiveReport& all = together.all();
+  const std::string runs = together.sentence();
+  const LiveReport all = std::move(together).all();
   Findings findings = findings_of(all.report, options, seconds_since(start));
   findings.program = all.program;
   findings.trace = live.trace;
   findings.facts["the program ended with"] = all.ended;
-  if (options.runs > 1) findings.facts["runs"] = together.sentence(live.policy);
+  if (options.runs > 1) findings.facts["runs"] = runs;
   add_remarks(findings, all.remarks);
   return finish(std::move(findings), all.report, options);
 }
@@ -261,6 +290,7 @@ void add_check_verb(CLI::App& app, Context& context) {
       ->check(CLI::IsMember({"auto", "one"}))
       ->capture_default_str();
   verb->add_option("--dot", options->dot, "draw the cycles into this file, for Graphviz");
+  verb->add_flag("--all", options->common.all_cycles, "show every cycle, also those that split the same unit on the same set");
   verb->add_flag("--no-wait-split", options->no_split,
                  "do not end units where their thread waits on a condition variable");
   add_common_options(*verb, options->common);

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -15,13 +16,17 @@
 #include <mutex>
 #include <thread>
 
+#include "analysis/conflict/hints.h"
 #include "base/trace_files.h"
 #include "exec/launch.h"
 #include "exec/run.h"
+#include "trace/reader.h"
 #include "trace/read_ahead.h"
 
 namespace cleave::cli {
 namespace {
+
+constexpr uint64_t kSecondLookUpTo = 64u << 20;  // bytes of trace: a moment
 
 // The file that the program writes and we read; goes with us unless it is to be kept.
 class LiveTrace {
@@ -205,8 +210,8 @@ bool wait_for_trace(const LiveTrace& trace, const Runner& runner) {
 
 }  // namespace
 
-Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& live,
-                              conflict::CheckOptions options) {
+Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& live, conflict::CheckOptions options,
+                              const std::function<bool(const std::string& id)>& known) {
   if (Status status = exec::check_instrumented(program[0]); !status) return status.error();
   options.stop_at_first = live.stop;
   LiveTrace trace(live.trace);
@@ -248,6 +253,11 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
   report.report.complete = live.stop && report.report.first_violation ? true : source.value()->complete();
   report.program = source.value()->tables().program();
   report.remarks = source.value()->remarks();
+  std::vector<Finding>& found = report.report.findings;
+  const bool fresh = std::any_of(found.begin(), found.end(), [&](const Finding& finding) { return !known(finding.id); });
+  if (fresh && trace.size() <= kSecondLookUpTo) {
+    if (Result<RecordedTrace> whole = load_recorded_trace(trace.path())) conflict::add_hints(whole.value().trace, options, found);
+  }
   if (pressure.times_held() > 0) {
     report.remarks.push_back(fmt::format("the program was held back {} times until the checker had caught up",
                                          pressure.times_held()));

@@ -25,6 +25,7 @@ struct CommonOptions {
   std::string fail_on = "candidate";
   unsigned jobs = 0;                    // 0: as many as there are cores
   bool quiet = false;
+  bool all_cycles = false;              // check, report: every cycle in full, not one for each unit and set
 };
 
 void add_common_options(CLI::App& app, CommonOptions& options);

@@ -64,6 +64,7 @@ void print_for_people(const Findings& findings, const CommonOptions& options,
                                          .width = output_width(),
                                          .counts = !options.quiet,
                                          .source = report::source_lines_from_disk(),
+                                         .all_cycles = options.all_cycles,
                                          .directory = working_directory()};
   fmt::print("{}", report::to_terminal(findings, terminal));
   if (options.quiet) return;

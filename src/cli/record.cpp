@@ -114,8 +114,10 @@ int record_many(exec::RunRequest request, const RecordOptions& options) {
       line += fmt::format(", {} points, {} switches, {}", outcome.schedule.points(), outcome.switches,
                           fresh ? "new interleaving" : "seen before");
     }
-    fmt::print("{}\n", line);
-    std::fflush(stdout);
+    if (!options.quiet) {
+      fmt::print("{}\n", line);
+      std::fflush(stdout);
+    }
     if (!outcome.failing()) continue;
     ++failing;
     if (status == 0) status = exit_status_of(outcome);

@@ -56,9 +56,12 @@ struct Finding {
   std::string proof, witness;
   std::string why;                              // one sentence: why no serial order explains it
   std::string note;                             // budget ran out, program diverged, benign …
+  // What to say to Cleave if the program is right as it is: a sentence, then lines to add, each after a line break.
+  std::vector<std::string> hints;
   uint64_t occurrences = 1;
   std::vector<UnitReport> units;                // cycles
-  std::vector<EdgeReport> edges;                // cycles
+  std::vector<EdgeReport> edges;                // cycles: edge i leaves unit i
+  uint32_t split = UINT32_MAX;                  // cycles: index of the unit that was split; UINT32_MAX: not said
   std::vector<std::vector<std::string>> views;  // high-level races
 };
 

@@ -11,9 +11,11 @@ namespace {
 // slots[3] is part of the global slots.
 std::string_view whole_array(std::string_view name) { return name.substr(0, name.find('[')); }
 
-// For a person: the type where there is one, since findings are told once for all instances.
-const std::string& shown(const ObjectInfo& object) {
-  return object.type.empty() || object.type == kLibraryBlock ? object.name : object.type;
+// For a person: the type where there is one, else the place of the allocation, since findings are told once for all
+// instances. Blocks of one place are numbered: malloc@pool.c:12#3.
+std::string shown(const ObjectInfo& object) {
+  if (!object.type.empty() && object.type != kLibraryBlock) return object.type;
+  return object.address == 0 ? object.name : object.name.substr(0, object.name.rfind('#'));
 }
 
 }  // namespace

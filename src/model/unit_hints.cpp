@@ -5,6 +5,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "model/alive.h"
 #include "model/place.h"
 #include "trace/library.h"
 
@@ -26,18 +27,19 @@ struct Call {
 class Hints {
  public:
   Hints(const Trace& trace, const UnitMap& units)
-      : trace_(trace), units_(units), calls_(trace.threads().size()) {
+      : trace_(trace), units_(units), alive_(trace), calls_(trace.threads().size()) {
     find_shared();
   }
 
   void feed(EventIndex at) {
     const Event& event = trace_.event(at);
+    alive_.feed(event);
     std::vector<Call>& calls = calls_[raw(event.thread)];
     if (event.kind == EventKind::Begin) {
       calls.push_back({.name = event.unit(), .touched = {}});
     } else if (event.kind == EventKind::End && !calls.empty()) {
       end(calls);
-    } else if (is_access(event.kind) && shared_[raw(event.variable())] && !calls.empty()) {
+    } else if (is_access(event.kind) && shared_[raw(event.variable())] && !calls.empty() && !alive_.alone()) {
       touch(calls.back(), event, at);
     }
   }
@@ -61,12 +63,15 @@ class Hints {
     return is_machinery(variable.name) || (object != kNone<ObjectId> && is_machinery(trace_.object(object).type));
   }
 
-  // Touched by two threads, and written after the first of them.
+  // Touched by two threads, and written. What a thread does while it is the only one, such as main's initialisation, shares
+  // nothing with anybody.
   void find_shared() {
     std::vector<ThreadId> first(trace_.variables().size(), kNone<ThreadId>);
     std::vector<bool> both(first.size()), written(first.size());
+    Alive alive(trace_);
     for (const Event& event : trace_.events()) {
-      if (!is_access(event.kind)) continue;
+      alive.feed(event);
+      if (!is_access(event.kind) || alive.alone()) continue;
       if (librarys_own(trace_, event) && (event.atomic() || in_machinery(trace_.variable(event.variable())))) continue;
       uint32_t variable = raw(event.variable());
       if (first[variable] == kNone<ThreadId>) first[variable] = event.thread;
@@ -121,6 +126,7 @@ class Hints {
 
   const Trace& trace_;
   const UnitMap& units_;
+  Alive alive_;
   std::vector<bool> shared_;
   std::vector<std::vector<Call>> calls_;
   std::map<std::string, UnitHint> hints_;

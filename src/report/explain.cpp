@@ -177,6 +177,12 @@ std::string verdict_sentence(const Finding& finding) {
   return {};
 }
 
+std::string how_often(const Finding& finding) {
+  if (finding.occurrences < 2) return {};
+  return finding.kind == FindingKind::Cycle ? fmt::format("These units were in such a cycle {} times.", finding.occurrences)
+                                            : fmt::format("Found {} times at these places.", finding.occurrences);
+}
+
 std::string replay_command(const Finding& finding) {
   if (finding.witness.empty()) return {};
   const bool plain =

@@ -16,6 +16,8 @@ std::string operation(const AccessReport& access, const std::string& variable);
 std::string why(const Finding& finding);
 // What the verdict means for this finding, one sentence.
 std::string verdict_sentence(const Finding& finding);
+// "Found 3 times at these places."; empty if it was once.
+std::string how_often(const Finding& finding);
 // The command that replays it; empty if there is no witness.
 std::string replay_command(const Finding& finding);
 // "T1 withdraw"

@@ -8,6 +8,7 @@
 
 #include "report/explain.h"
 #include "report/html_page.h"
+#include "report/same_split.h"
 #include "report/text.h"
 
 namespace cleave::report {
@@ -47,7 +48,13 @@ class Page {
   std::string render() {
     head();
     filter();
-    for (const Finding& finding : findings_.findings) article(finding);
+    for (const SameSplit& group : same_splits(findings_.findings)) {
+      article(findings_.findings[group.shown]);
+      if (group.others.empty()) continue;
+      out_ += fmt::format("<details><summary>{}</summary>\n", escape(others_sentence(findings_.findings, group, "")));
+      for (size_t other : group.others) article(findings_.findings[other]);
+      out_ += "</details>\n";
+    }
     if (findings_.findings.empty()) out_ += "<p>Nothing found.</p>\n";
     stages();
     facts();
@@ -103,8 +110,20 @@ class Page {
     }
     out_ += fmt::format(
         "<p>{}</p>\n<p class=\"soft\">{}{}</p>\n", escape(why(finding)), escape(verdict_sentence(finding)),
-        finding.occurrences > 1 ? fmt::format(" Found {} times at these places.", finding.occurrences) : "");
+        finding.occurrences > 1 ? " " + how_often(finding) : "");
     if (!finding.note.empty()) out_ += fmt::format("<p>Note: {}</p>\n", escape(finding.note));
+    for (const std::string& hint : finding.hints) {
+      const size_t end = std::min(hint.find('\n'), hint.size());
+      out_ += fmt::format("<p>Hint: {}</p>\n", escape(hint.substr(0, end)));
+      if (end == hint.size()) continue;
+      out_ += "<pre>";
+      for (size_t at = end; at < hint.size();) {
+        const size_t next = std::min(hint.find('\n', at + 1), hint.size());
+        out_ += escape(hint.substr(at + 1, next - at - 1)) + "\n";
+        at = next;
+      }
+      out_ += "</pre>\n";
+    }
     if (std::string command = replay_command(finding); !command.empty()) {
       out_ += fmt::format("<p>Replay: <code>{}</code></p>\n", escape(command));
     }
@@ -141,12 +160,15 @@ class Page {
       return;
     }
     out_ += "<div class=\"scroll\"><table><tr><th>unit</th><th>conflict</th><th>before unit</th></tr>\n";
-    for (const EdgeReport& edge : finding.edges) {
+    const size_t first = finding.split < finding.edges.size() ? finding.split : 0;
+    for (size_t i = 0; i < finding.edges.size(); ++i) {
+      const EdgeReport& edge = finding.edges[(first + i) % finding.edges.size()];
       out_ += fmt::format(
-          "<tr><td>{}<br><code>{}</code></td><td>{} "
-          "<code>{}</code></td><td>{}<br><code>{}</code></td></tr>\n",
-          escape(unit_label(finding.units[edge.from])), escape(place(edge.first)), escape(edge.conflict),
-          escape(edge.variable), escape(unit_label(finding.units[edge.to])), escape(place(edge.second)));
+          "<tr><td>{}<br>{}<br><code>{}</code></td><td>{} "
+          "<code>{}</code></td><td>{}<br>{}<br><code>{}</code></td></tr>\n",
+          escape(unit_label(finding.units[edge.from])), escape(operation(edge.first, edge.variable)), escape(place(edge.first)),
+          escape(edge.conflict), escape(edge.variable), escape(unit_label(finding.units[edge.to])),
+          escape(operation(edge.second, edge.variable)), escape(place(edge.second)));
     }
     out_ += "</table></div>\n";
   }

@@ -36,6 +36,7 @@ Json access_to_json(const AccessReport& access) {
 
 void cycle_to_json(Json& json, const Finding& finding) {
   if (finding.kind == FindingKind::Cycle) json["size"] = finding.units.size();
+  if (finding.split < finding.units.size()) json["split"] = finding.split;
   for (const UnitReport& unit : finding.units)
     json["units"].push_back({{"name", unit.name}, {"thread", unit.thread}});
   for (const EdgeReport& edge : finding.edges) {
@@ -67,6 +68,7 @@ Json finding_to_json(const Finding& finding) {
   put(json, "witness", finding.witness);
   put(json, "why", finding.why);
   put(json, "note", finding.note);
+  if (!finding.hints.empty()) json["hints"] = finding.hints;
   json["occurrences"] = finding.occurrences;
   return json;
 }
@@ -200,6 +202,7 @@ void read_cycle(const Reader& reader, const Json& json, const std::string& where
     edge.second = read_end(reader, item, "second", at);
     finding.edges.push_back(std::move(edge));
   });
+  finding.split = static_cast<uint32_t>(reader.number(json, "split", where, UINT32_MAX, UINT32_MAX));
   if (const Json* views = reader.member(json, "views")) {
     if (!views->is_array()) return reader.fail(where + ".views", "is not a list");
     for (const Json& view : *views) finding.views.push_back(reader.texts(view, where + ".views"));
@@ -236,6 +239,7 @@ Finding read_finding(const Reader& reader, const Json& json, const std::string& 
   finding.witness = reader.text(json, "witness", where);
   finding.why = reader.text(json, "why", where);
   finding.note = reader.text(json, "note", where);
+  if (const Json* hints = reader.member(json, "hints")) finding.hints = reader.texts(*hints, where + ".hints");
   finding.occurrences = reader.number(json, "occurrences", where, 1, UINT64_MAX);
   return finding;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "report/explain.h"
+#include "report/same_split.h"
 #include "report/text.h"
 
 namespace cleave::report {
@@ -31,12 +32,19 @@ class Renderer {
       : findings_(findings),
         options_(options),
         paint_{options.colour},
-        width_(std::max(options.width, kNarrowest)) {}
+        width_(std::max(options.width, kNarrowest)),
+        groups_(same_splits(findings.findings)) {}
 
   std::string render() {
-    for (const Finding& finding : findings_.findings) {
-      render_finding(finding);
+    for (const SameSplit& group : groups_) {
+      render_finding(findings_.findings[group.shown]);
+      if (!options_.all_cycles) sentence(nearer(others_sentence(findings_.findings, group, "--all shows them")));
       out_ += '\n';
+      if (!options_.all_cycles) continue;
+      for (size_t other : group.others) {
+        render_finding(findings_.findings[other]);
+        out_ += '\n';
+      }
     }
     if (options_.counts) {
       render_stages();
@@ -82,9 +90,16 @@ class Renderer {
     views(finding);
     sentence(why(finding));
     sentence(verdict_sentence(finding));
-    if (finding.occurrences > 1)
-      sentence(fmt::format("Found {} times at these places.", finding.occurrences));
+    sentence(how_often(finding));
     if (!finding.note.empty()) sentence("Note: " + finding.note);
+    for (const std::string& hint : finding.hints) {
+      sentence("Hint: " + hint.substr(0, hint.find('\n')));
+      for (size_t at = hint.find('\n'); at != std::string::npos;) {
+        const size_t end = hint.find('\n', at + 1);
+        line("    " + printable(hint.substr(at + 1, end == std::string::npos ? end : end - at - 1)));
+        at = end;
+      }
+    }
     if (std::string command = replay_command(finding); !command.empty()) {
       line("  " + paint_("replay: ", Style::Dim) + paint_(command, Style::Bold));
     }
@@ -149,7 +164,9 @@ class Renderer {
   }
 
   void cycle(const Finding& finding) {
-    for (const EdgeReport& edge : finding.edges) {
+    for (size_t i = 0; i < finding.edges.size(); ++i) {  // from the unit that was split on, as it happened
+      const size_t first = finding.split < finding.edges.size() ? finding.split : 0;
+      const EdgeReport& edge = finding.edges[(first + i) % finding.edges.size()];
       const std::string what = edge.variable.empty() ? edge.conflict : edge.conflict + " " + edge.variable;
       line(printable(fmt::format("  {} --{}--> {}", unit_label(finding.units[edge.from]), what,
                                  unit_label(finding.units[edge.to]))));
@@ -197,19 +214,26 @@ class Renderer {
   void render_total() {
     if (findings_.findings.empty()) return line("Nothing found.");
     std::array<size_t, 5> counts{};
-    for (const Finding& finding : findings_.findings) ++counts[static_cast<size_t>(finding.verdict)];
+    size_t total = 0, more = 0;
+    for (const SameSplit& group : groups_) {
+      const size_t shown = 1 + (options_.all_cycles ? group.others.size() : 0);
+      counts[static_cast<size_t>(findings_.findings[group.shown].verdict)] += shown;
+      total += shown;
+      more += 1 + group.others.size() - shown;
+    }
     std::vector<std::string> parts;
     for (size_t v = counts.size(); v-- > 0;) {
       if (counts[v] > 0) parts.push_back(fmt::format("{} {}", counts[v], word_of(static_cast<Verdict>(v))));
     }
-    const size_t total = findings_.findings.size();
-    line(fmt::format("{} finding{}: {}", total, total == 1 ? "" : "s", fmt::join(parts, ", ")));
+    line(fmt::format("{} finding{}: {}{}", total, total == 1 ? "" : "s", fmt::join(parts, ", "),
+                     more == 0 ? "" : fmt::format("; {} more cycle{} of the same", more, more == 1 ? "" : "s")));
   }
 
   const Findings& findings_;
   const TerminalOptions& options_;
   Paint paint_;
   uint32_t width_;
+  std::vector<SameSplit> groups_;
   std::string out_;
 };
 

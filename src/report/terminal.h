@@ -22,6 +22,7 @@ struct TerminalOptions {
   uint32_t width = 80;
   bool counts = true;  // the table of stages, and the last line
   SourceLine source;   // may be empty: no source text
+  bool all_cycles = false;  // also those that split a unit on a set which a shorter one splits too
   std::string directory;  // files below it are named from there; empty: as they are
 };
 

@@ -184,8 +184,8 @@ void Assembler::memory(Thread& thread, RecordKind kind, std::span<const uint64_t
   if (kind == alloc || kind == map) {
     atoms_.forget(address, bytes);
     Event event = at_call(thread, EventKind::Alloc);
-    event.object =
-        raw(directory_.allocate(address, bytes, thread.stack.last_call(), kind == alloc ? "malloc" : "mmap"));
+    const TableSite& called_for = thread.stack.last_call_that([&](const TableSite& call) { return directory_.in_program(call); });
+    event.object = raw(directory_.allocate(address, bytes, thread.stack.last_call(), called_for, kind == alloc ? "malloc" : "mmap"));
     event.value = bytes;
     return emit(thread, event);
   }

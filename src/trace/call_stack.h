@@ -75,6 +75,14 @@ class CallStack {
 
   size_t depth() const { return frames_.size(); }
   const TableSite& last_call() const { return frames_.back().call; }
+  // The innermost call for which `fits`; the last call if there is none. O(depth).
+  template <typename Fits>
+  const TableSite& last_call_that(Fits&& fits) const {
+    for (size_t i = frames_.size(); i > 0; --i) {
+      if (frames_[i - 1].call && fits(frames_[i - 1].call)) return frames_[i - 1].call;
+    }
+    return last_call();
+  }
 
   void call(ContextTree& tree, Directory& directory, const Module& module, uint32_t site,
             uint32_t inlined_at) {

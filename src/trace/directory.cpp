@@ -121,6 +121,14 @@ const std::pair<const uint64_t, Directory::Instance>* Directory::instance_at(uin
   return &*it;
 }
 
+bool Directory::in_program(TableSite site) const {
+  const SiteTables& tables = site.module->tables;
+  for (uint32_t index = site.site; index != kNoIndex; index = tables.sites[index].inlined_at) {
+    if (!is_system_file(text_of(tables, tables.sites[index].file))) return true;
+  }
+  return false;
+}
+
 std::string Directory::place_of(TableSite site) const {
   if (!site) return {};
   const SiteTables& tables = site.module->tables;
@@ -453,9 +461,9 @@ SyncId Directory::sync_anew(uint64_t address, SyncKind kind) {
   return sync(address, kind);
 }
 
-ObjectId Directory::allocate(uint64_t address, uint64_t bytes, TableSite caller, const char* how) {
+ObjectId Directory::allocate(uint64_t address, uint64_t bytes, TableSite caller, TableSite called_for, const char* how) {
   forget(address, std::max<uint64_t>(bytes, 1));
-  std::string place = place_of(caller);
+  std::string place = place_of(called_for);
   std::string name = place.empty() ? how : fmt::format("{}@{}", how, place);
   uint64_t count = ++counts_[name];
   ObjectInfo info{.name = fmt::format("{}#{}", name, count), .address = address, .size = bytes};

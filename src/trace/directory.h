@@ -66,7 +66,10 @@ class Directory {
   // The object that a method of class `type` (of the module) was called on; kNone if there is no address.
   ObjectId self(uint64_t address, const Module& module, uint32_t type);
 
-  ObjectId allocate(uint64_t address, uint64_t bytes, TableSite caller, const char* how);
+  // `called_for`: the call in the program's own code that asked for it, through however much of the library's.
+  ObjectId allocate(uint64_t address, uint64_t bytes, TableSite caller, TableSite called_for, const char* how);
+  // Whether the code of the site, or what it was inlined into, is not of the system's headers.
+  bool in_program(TableSite site) const;
   // The block's object, kNone if it is not known; `bytes` is set to its size. Forgets all that lies in it.
   ObjectId release(uint64_t address, uint64_t* bytes);
   void forget(uint64_t address, uint64_t bytes);

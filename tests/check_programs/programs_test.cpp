@@ -101,6 +101,44 @@ TEST_F(Programs, InheritedFields) {
 TEST_F(Programs, OwnedMember) {
   EXPECT_EQ(check("owned.cpp", ""), Lines{"Ledger: Ledger::audit Ledger::deposit"});
   EXPECT_EQ(check("owned.cpp", "-DREPAIRED"), Lines{});
+  EXPECT_EQ(check("owned.cpp", kInclude + " -DRAW -DHELD="), Lines{});
+  EXPECT_EQ(check("owned.cpp", kInclude + " -DRAW -DHELD=CLEAVE_OWNED"), Lines{"Ledger: Ledger::audit Ledger::deposit"});
+}
+
+TEST_F(Programs, AnnotationsOverrideTheHeuristics) {
+  EXPECT_EQ(check("annotated.cpp", kInclude), Lines{});
+  EXPECT_EQ(check("annotated.cpp", kInclude + " -DMARK_FUNCTION"), Lines{"Account: Account::total transfer"});
+  EXPECT_EQ(check("annotated.cpp", kInclude + " -DMARK_BLOCK"), Lines{"Account: Account::total payment"});
+  EXPECT_EQ(check("annotated.cpp", kInclude + " -DBY_METHOD"), Lines{"Account: Account::move Account::total"});
+  EXPECT_EQ(check("annotated.cpp", kInclude + " -DBY_METHOD -DMARK_METHOD"), Lines{});
+  std::string config = directory_ / "cleave.toml";
+  std::ofstream(config) << "[units]\natomic = [\"transfer\"]\n";
+  EXPECT_EQ(check("annotated.cpp", kInclude, "--config " + config), Lines{"Account: Account::total transfer"});
+}
+
+TEST_F(Programs, WhoLoopsOverAContainerIsAUnitForIt) {
+  for (const char* container : {"1", "2", "3"}) {
+    std::string flags = std::string("-DCONTAINER=") + container;
+    Lines found = check("iterate.cpp", flags);
+    ASSERT_EQ(found.size(), 1u) << container;
+    EXPECT_TRUE(found.front().starts_with("items: ") && found.front().ends_with(" total")) << found.front();
+    EXPECT_EQ(check("iterate.cpp", flags + " -DREPAIRED"), Lines{}) << container;
+  }
+}
+
+// The same violation as other checkers take it: RAPID's lines, and all memory as one set.
+TEST_F(Programs, RapidTracesAsOneSet) {
+  std::string trace = directory_ / "trace.std", json = directory_ / "findings.json";
+  auto judged = [&](const std::string& text) {
+    std::ofstream(trace) << text;
+    run(fmt::format("{}cleave check --quiet --sets one --json {} {} > /dev/null", kBin, json, trace), 1);
+    return cycles(json).size();
+  };
+  EXPECT_EQ(judged("T1|begin|1\nT1|w(x)|2\nT2|begin|3\nT2|r(x)|4\nT2|w(y)|5\nT2|end|6\nT1|r(y)|7\nT1|end|8\n"), 1u);
+  EXPECT_EQ(judged("T1|begin|1\nT1|w(x)|2\nT2|begin|3\nT2|r(x)|4\nT2|end|6\nT1|r(y)|7\nT1|end|8\n"), 0u);
+  // Only a lock orders the two: T1 gives it back and takes it again after T2.
+  EXPECT_EQ(judged("T1|begin|1\nT1|acq(m)|2\nT1|rel(m)|3\nT2|begin|4\nT2|acq(m)|5\nT2|rel(m)|6\nT2|end|7\nT1|acq(m)|8\n"
+                   "T1|rel(m)|9\nT1|end|10\n"), 1u);
 }
 
 TEST_F(Programs, ElementsBelongToWhoHoldsTheContainer) {
@@ -275,6 +313,39 @@ TEST_F(Programs, RoundsOfALoopThatMayWaitAreNotOneUnit) {
     EXPECT_EQ(follow(program, "--schedule random --runs 25"), Lines{}) << wait;
     EXPECT_NE(follow(program, "--schedule random --runs 25 --no-wait-split"), Lines{}) << wait;
   }
+}
+
+// Correct programs that are cycles by the heuristics: the hint has the lines that say so, and they work.
+TEST_F(Programs, WhatTheHintSaysIsTakenAsAnAnswer) {
+  for (const char* source : {"two_locks.cpp", "two_sections.cpp"}) {
+    std::string program = build(source, ""), json = directory_ / "live.json", config = directory_ / "hinted.toml";
+    run(fmt::format("{}cleave check --quiet --json {} -- {} > /dev/null", kBin, json, program), 1);
+    Result<Findings> findings = report::from_json(text_of(json), json);
+    ASSERT_TRUE(findings.ok() && findings.value().findings.size() == 1) << source;
+    const std::vector<std::string>& hints = findings.value().findings[0].hints;
+    ASSERT_FALSE(hints.empty()) << source;
+    for (const std::string& hint : hints) {
+      std::ofstream(config) << hint.substr(hint.find('\n') + 1) << "\n";
+      EXPECT_EQ(follow(program, "--config " + config), Lines{}) << source << ": " << hint;
+    }
+  }
+}
+
+// A local variable that only its own thread has seen orders nothing, though the next call has it at the same address.
+TEST_F(Programs, LocalVariablesOrderNobody) {
+  EXPECT_EQ(check("locals.cpp", ""), Lines{});
+  EXPECT_EQ(check("locals.cpp", "-DSHARED").size(), 1u);
+}
+
+TEST_F(Programs, ManyRunsTellEachCycleOnce) {
+  std::string program = build("two_fields.cpp", ""), out = directory_ / "out", json = directory_ / "live.json";
+  run(fmt::format("{}cleave check --schedule random --seed 5 --runs 3 --json {} -- {} > {} 2> {}.err", kBin, json, program, out, out), 1);
+  EXPECT_EQ(text_of(out + ".err"),
+            "cleave: run 1 (--seed 5): found witnessed cycle of 2 units on Range::lo_ in Range::set (set Range)\n");
+  EXPECT_NE(text_of(out).find("Note: first seen in run 1 (--seed 5), in 3 of 3 runs"), std::string::npos) << text_of(out);
+  Result<Findings> findings = report::from_json(text_of(json), json);
+  ASSERT_TRUE(findings.ok() && findings.value().findings.size() == 1);
+  EXPECT_EQ(findings.value().findings[0].occurrences, 3u);
 }
 
 TEST_F(Programs, TheCountOfASharedPointerIsNobodysUnit) {

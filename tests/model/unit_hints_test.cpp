@@ -70,6 +70,24 @@ TEST(UnitHints, NamesTheCallerWhereItsCallsAreOneUnitEach) {
   EXPECT_EQ(hints_of(trace, by_locks()), expected);
 }
 
+// main sets up what the threads only read later, and looks at it when they are gone.
+TEST(UnitHints, WhatAThreadDoesWhileItIsAloneIsNotSharing) {
+  auto traced = [](bool while_others_run) {
+    TraceBuilder b;
+    b.thread("main");
+    if (while_others_run) b.fork("main", "T1");
+    call_in_two_sections(b, "main", "set_up", 0);
+    if (!while_others_run) b.fork("main", "T1");
+    b.read("T1", "x", 1);
+    b.join("main", "T1");
+    call_in_two_sections(b, "main", "tear_down", 1);
+    return std::move(b).build();
+  };
+  EXPECT_TRUE(hints_of(traced(false), by_locks()).empty());
+  std::vector<UnitHint> expected{{.function = "set_up", .variable = "x", .units = 2, .calls = 1}};
+  EXPECT_EQ(hints_of(traced(true), by_locks()), expected);
+}
+
 TEST(UnitHints, NothingForOneUnitOneThreadOrReadsAlone) {
   TraceBuilder one_thread;
   call_in_two_sections(one_thread, "T1", "increment", 0);

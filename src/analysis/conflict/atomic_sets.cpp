@@ -35,10 +35,15 @@ class AtomicSets final : public Engine {
         for (const OpenUnit& over : tracker_.ended()) end(over);
         if (cover.unit != nullptr) cover.note = pack(node_of(*cover.unit, member.set));
       }
-      if (cover.note != 0) [[likely]] {
-        access(unpack(cover.note), event, position);
-      } else {
+      // What a heuristic has a unit touch besides its own object, a local variable above all, binds nobody as long as only
+      // this thread knows of it; and the next call may have another variable at the same place of the stack.
+      const bool only_mine = memory_.only_by(event.variable(), event.thread);
+      if (cover.note == 0) [[unlikely]] {
         alone(event, position);
+      } else if (only_mine && cover.unit->additional) {
+        memory_.access(graph_, unpack(cover.note), event, [](const Touch&, EventKind, EdgeKind) {});
+      } else {
+        access(unpack(cover.note), event, position);
       }
       if (member.owns && writes(event.kind)) own(event);
       if (stopped()) return false;

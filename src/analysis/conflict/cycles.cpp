@@ -56,6 +56,26 @@ size_t smallest_rotation(const std::vector<uint32_t>& words, const std::vector<c
   return best;
 }
 
+// "its read of Table::map_ (table.cpp:9)"
+std::string did(const AccessReport& access) {
+  std::string text = fmt::format("its {}", access.op);
+  if (!access.variable.empty()) text += " of " + access.variable;
+  if (access.file.empty()) return text;
+  size_t slash = access.file.rfind('/');
+  return text + fmt::format(" ({}:{})", slash == std::string::npos ? access.file : access.file.substr(slash + 1), access.line);
+}
+
+std::string why_split(const Finding& finding) {
+  const size_t n = finding.units.size();
+  const UnitReport& split = finding.units[finding.split];
+  const UnitReport& next = finding.units[(finding.split + 1) % n];
+  const std::string between = n == 2 ? fmt::format("{} of {} comes", next.name, next.thread)
+                                     : fmt::format("{} of {} and the others, one before the next, come", next.name, next.thread);
+  return fmt::format("{} of {} is split: {} after {} and before {}. No serial order of the {} units explains the run.", split.name,
+                     split.thread, between, did(finding.edges[finding.split].first),
+                     did(finding.edges[(finding.split + n - 1) % n].second), n);
+}
+
 std::string joined(const std::set<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : "+") + name;
@@ -147,13 +167,10 @@ Finding CycleLog::describe(const Cycle& cycle, size_t rotation) const {
   }
   // The unit that the closing edge enters: the others all came between something it did and what it does now. They may
   // be innocent; this one is not, so the finding is called after it.
-  const NodeInfo& split = cycle.front().node;
-  finding.unit = label(split);
+  finding.split = static_cast<uint32_t>((n - rotation) % n);
+  finding.unit = labels[finding.split];
   finding.id = finding_id(FindingKind::Cycle, Pattern::None, finding.set, labels);
-  finding.why = fmt::format(
-      "each of these {} units comes before the next one, and the last before the first, so no serial "
-      "order of them explains the run: {} of {} did something before the {} and something after {}",
-      n, finding.unit, tables_.thread(split.unit.thread).name, n == 2 ? "other" : "others", n == 2 ? "it" : "them");
+  finding.why = why_split(finding);
   return finding;
 }
 

@@ -21,6 +21,7 @@ struct alignas(64) VariableState {
   Touch writer;
   Touch reader;   // one of the readers since the last write; the others are in Memory::more_
   uint32_t more;  // 1 + where, 0: there are no others
+  uint32_t toucher;  // 1 + the only thread that has touched it; UINT32_MAX: there are several (atomic sets only)
   EventKind writer_kind;
 };
 static_assert(sizeof(VariableState) == 64);
@@ -34,6 +35,16 @@ class Memory {
   }
   void prefetch(uint32_t variable) const {
     if (variable < states_.size()) __builtin_prefetch(&states_[variable], 1);
+  }
+  // Notes who touches it. Whether no other thread has so far.
+  bool only_by(VariableId variable, ThreadId thread) {
+    VariableState& state = at(variable);
+    const uint32_t me = raw(thread) + 1;
+    if (state.toucher == me) [[likely]]
+      return true;
+    const bool first = state.toucher == 0;
+    state.toucher = first ? me : UINT32_MAX;
+    return first;
   }
   void reserve(size_t variables) { states_.grow(variables); }
 

@@ -1,8 +1,12 @@
-// A member held by std::unique_ptr is part of its object: balance and the journal's entries belong together.
+// A member held by std::unique_ptr is part of its object: balance and the journal's entries belong together. With -DRAW a
+// plain pointer holds it, which says nothing; -DHELD='CLEAVE_OWNED' says it.
 #include <memory>
 #include <mutex>
 #include <thread>
 
+#ifdef RAW
+#include "cleave/annotate.h"
+#endif
 #include "steps.h"
 
 int steps_done;
@@ -50,7 +54,11 @@ class Ledger {
  private:
   std::mutex mutex_;
   int balance_ = 0;
+#ifdef RAW
+  HELD Journal* journal_;
+#else
   std::unique_ptr<Journal> journal_;
+#endif
 };
 
 Ledger ledger;
