@@ -369,6 +369,7 @@ UnitTracker::Cover& UnitTracker::cover_slowly(const Event& access, SetId set, Ev
   if (open.id == kNone<UnitId>) open.id = UnitId{next_++};
   open.additional = answer.additional;
   known.cover.unit = &open;
+  known.cover.additional = answer.additional;
   return known.cover;
 }
 

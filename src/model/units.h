@@ -129,6 +129,7 @@ class UnitTracker {
   struct Cover {
     OpenUnit* unit = nullptr;  // null: none covers it, the access is a unit of its own
     uint64_t note = 0;         // for who asks; 0 at first
+    bool additional = false;   // the unit is not declared on the set
   };
   // Valid until the next call. Another unit of the thread may end before the access: see ended().
   Cover& cover(const Event& access, SetId set, EventIndex position) {

@@ -40,7 +40,7 @@ class AtomicSets final : public Engine {
       const bool only_mine = memory_.only_by(event.variable(), event.thread);
       if (cover.note == 0) [[unlikely]] {
         alone(event, position);
-      } else if (only_mine && cover.unit->additional) {
+      } else if (only_mine && cover.additional) {
         memory_.access(graph_, unpack(cover.note), event, [](const Touch&, EventKind, EdgeKind) {});
       } else {
         access(unpack(cover.note), event, position);
