@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "trace/library.h"
 
@@ -32,7 +33,9 @@ std::string_view file_of(std::string_view frame) {
   return frame.substr(std::min(frame.size(), blank_before_file(frame) + 1));
 }
 
-std::string value(const AccessReport& access) { return access.value.empty() ? "a value" : access.value; }
+std::string value(const AccessReport& access) {
+  return access.value.empty() ? "a value" : value_for_people(access.value);
+}
 
 std::string why_triple(const Finding& finding) {
   const AccessReport &first = finding.accesses[0], &remote = finding.accesses[1],
@@ -128,11 +131,19 @@ std::string headline(const Finding& finding) {
   return line;
 }
 
+std::string value_for_people(const std::string& value) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc() || end != value.data() + value.size()) return value;
+  constexpr uint64_t kLowest = uint64_t{1} << 40, kHighest = uint64_t{1} << 47;  // of a program's memory on 64 bits
+  return number >= kLowest && number < kHighest ? fmt::format("{:#x}", number) : value;
+}
+
 std::string operation(const AccessReport& access, const std::string& variable) {
   std::string text = access.op;
   const std::string& name = access.variable.empty() ? variable : access.variable;
   if (!name.empty()) text += " " + name;
-  if (!access.value.empty()) text += " = " + access.value;
+  if (!access.value.empty()) text += " = " + value_for_people(access.value);
   return text;
 }
 

@@ -134,7 +134,7 @@ class Renderer {
 
   void access_line(std::string_view label, const AccessReport& access) {
     std::string text = fmt::format("  {}  {} {}", label, printable(access.thread), access.op);
-    if (!access.value.empty()) text += " " + printable(access.value);
+    if (!access.value.empty()) text += " " + printable(value_for_people(access.value));
     if (std::string at = nearer(place(access)); !at.empty()) text += "  " + paint_(printable(at), Style::Bold);
     if (!access.function.empty()) text += "  in " + printable(access.function);
     if (std::string library = inside(access); !library.empty()) text += ", inside " + printable(library);

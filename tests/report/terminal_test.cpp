@@ -118,6 +118,12 @@ TEST(Explain, ReplayCommandCanBePasted) {
   EXPECT_EQ(replay_command(finding), "");
 }
 
+TEST(Explain, AddressesAreHexadecimal) {
+  EXPECT_EQ(value_for_people("140737085705568"), "0x7fffe8000d60");
+  for (const char* plain : {"0", "20", "-1", "1000000000", "18446744073709551615", "0.5", "", "abc"})
+    EXPECT_EQ(value_for_people(plain), plain);
+}
+
 TEST(Text, WidthIsCountedInCharacters) {
   EXPECT_EQ(width_of("größe"), 5u);
   EXPECT_EQ(fit("größe und mehr", 8), "größe...");
