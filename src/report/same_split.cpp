@@ -87,7 +87,7 @@ std::string others_sentence(const std::vector<Finding>& findings, const SameSpli
                                  least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most));
   if (!partners.empty()) text += ", with " + listed(partners, kNamed);
   if (!places.empty()) text += "; also " + listed(places, kNamed);
-  return text + (how.empty() ? "." : "; " + how + ".");
+  return text + (how.empty() ? "." : fmt::format("; {} {}.", how, count == 1 ? "it" : "them"));
 }
 
 }  // namespace cleave::report

@@ -17,8 +17,8 @@ struct SameSplit {
 // Every finding is in one group, groups in order of what they show. A cycle on Pool+Stats joins one on Pool.
 std::vector<SameSplit> same_splits(const std::vector<Finding>& findings);
 
-// "3 more cycles split Pool::with on Pool, of 3 to 5 units, with Pool::size …": empty if there are no others. `how` says how
-// to see them.
+// "3 more cycles split Pool::with on Pool, of 3 to 5 units, with Pool::size …": empty if there are no others. `how` may
+// say how to see them: "--all shows".
 std::string others_sentence(const std::vector<Finding>& findings, const SameSplit& group, const std::string& how);
 
 }  // namespace cleave::report

@@ -38,7 +38,7 @@ class Renderer {
   std::string render() {
     for (const SameSplit& group : groups_) {
       render_finding(findings_.findings[group.shown]);
-      if (!options_.all_cycles) sentence(nearer(others_sentence(findings_.findings, group, "--all shows them")));
+      if (!options_.all_cycles) sentence(nearer(others_sentence(findings_.findings, group, "--all shows")));
       out_ += '\n';
       if (!options_.all_cycles) continue;
       for (size_t other : group.others) {

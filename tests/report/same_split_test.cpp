@@ -39,9 +39,9 @@ TEST(SameSplit, AUnitThatIsSplitOnASetIsOneGroup) {
   EXPECT_EQ(groups[0].others, (std::vector<size_t>{1, 2}));
   EXPECT_EQ(groups[1].shown, 3u) << "another unit is split";
   EXPECT_EQ(groups[2].shown, 4u) << "on another set";
-  EXPECT_EQ(others_sentence(findings.findings, groups[0], "--all shows them"),
+  EXPECT_EQ(others_sentence(findings.findings, groups[0], "--all shows"),
             "2 more cycles split take on Pool, of 3 to 4 units, with grow; also between bank.cpp:10 and bank.cpp:30; --all shows them.");
-  EXPECT_EQ(others_sentence(findings.findings, groups[1], "--all shows them"), "");
+  EXPECT_EQ(others_sentence(findings.findings, groups[1], "--all shows"), "");
 }
 
 TEST(SameSplit, AFindingThatDoesNotSayWhoWasSplitStandsAlone) {

@@ -20,9 +20,9 @@ std::string field_of(const std::string& variable, const std::string& type) {
   return variable.substr(0, variable.find_first_of("[.+", type.size() + 2));
 }
 
-// "Channel@0x7f….mutex_" → "Channel::mutex_": the same for all instances.
+// "Channel#1.mutex_" → "Channel::mutex_": the same for all instances.
 std::string lock_name(const std::string& name) {
-  const size_t at = name.find('@'), dot = name.find('.', at == std::string::npos ? 0 : at);
+  const size_t at = name.find_first_of("#@"), dot = name.find('.', at == std::string::npos ? 0 : at);
   return at == std::string::npos || dot == std::string::npos ? name : name.substr(0, at) + "::" + name.substr(dot + 1);
 }
 
