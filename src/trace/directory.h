@@ -133,7 +133,7 @@ class Directory {
   const std::pair<const uint64_t, Instance>& instance(uint64_t base, const Module& module, uint32_t type);
   void redirect_inner(uint64_t base, const Instance& outer);
   void take_waiting(uint64_t base, const Instance& owner);
-  void put_block(Block& block, uint64_t container, uint64_t base, const Instance& owner);
+  void put_block(std::pair<const uint64_t, Block>& at, uint64_t container, uint64_t base, const Instance& owner);
   void put_into(ObjectId part, ObjectId whole);
   void hand_over(uint64_t to, uint64_t from, unsigned how);
   void take_over(uint64_t address, Block& block, uint64_t container, bool surely);

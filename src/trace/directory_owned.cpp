@@ -21,7 +21,7 @@ void Directory::own(uint64_t container, uint64_t block) {
     if (is_library_type(inner->second.module->tables.types[inner->second.type].name))
       put_into(inner->second.object, it->second.object);
   }
-  if (const auto* known = instance_at(container)) return put_block(it->second, container, known->first, known->second);
+  if (const auto* known = instance_at(container)) return put_block(*it, container, known->first, known->second);
   const auto* around = block_at(container);  // a container in a container
   if (around != nullptr && around->second.owned) return put_into(it->second.object, around->second.object);
   waiting_.emplace(container, block);
@@ -96,16 +96,22 @@ void Directory::take_waiting(uint64_t base, const Instance& owner) {
   auto first = waiting_.lower_bound(base), last = first;
   for (; last != waiting_.end() && last->first - base < owner.size; ++last) {
     auto block = blocks_.find(last->second);
-    if (block != blocks_.end() && block->second.owned) put_block(block->second, last->first, base, owner);
+    if (block != blocks_.end() && block->second.owned) put_block(*block, last->first, base, owner);
   }
   waiting_.erase(first, last);
 }
 
-void Directory::put_block(Block& block, uint64_t container, uint64_t base, const Instance& owner) {
+void Directory::put_block(std::pair<const uint64_t, Block>& at, uint64_t container, uint64_t base, const Instance& owner) {
+  Block& block = at.second;
   const SiteTables& tables = owner.module->tables;
   std::string field = field_path(tables, owner.type, container - base, true);
   if (!field.empty() && !is_library_type(tables.types[owner.type].name))
     block.element = fmt::format("{}::{}[]", tables.types[owner.type].name, field);
+  // What was touched before it was known whose it is.
+  for (auto it = unplaced_.lower_bound(at.first); it != unplaced_.end() && it->first - at.first < block.size; ++it) {
+    if (!block.element.empty() && builder_.tables().variable(it->second).name.starts_with(block.name + "+"))
+      change(it->second).name = block.element;
+  }
   put_into(block.object, owner.object);
 }
 
