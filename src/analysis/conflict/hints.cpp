@@ -14,10 +14,29 @@ namespace {
 
 using Names = std::set<std::string>;
 
-// "Channel::queue_[]", "Channel::queue_.size" → "Channel::queue_". Empty if it is no field of the class.
-std::string field_of(const std::string& variable, const std::string& type) {
-  if (!variable.starts_with(type + "::")) return {};
-  return variable.substr(0, variable.find_first_of("[.+", type.size() + 2));
+struct Field {
+  std::string name;     // Channel::queue_
+  std::string pattern;  // for cleave.toml: what covers it and all that is in it
+};
+
+// Of a variable that belongs to an object of the class: "Channel::queue_[]", "Channel::queue_.size", and "channel.queue_" where
+// the object is a global.
+std::optional<Field> field_of(const std::string& variable, const std::string& type, const Names& globals) {
+  size_t begin = 0;
+  if (variable.starts_with(type + "::")) begin = type.size() + 2;
+  else if (size_t dot = variable.find('.'); dot != std::string::npos && globals.contains(variable.substr(0, dot))) begin = dot + 1;
+  if (begin == 0) return std::nullopt;
+  const size_t end = std::min(variable.find_first_of("[.+", begin), variable.size());
+  return Field{type + "::" + variable.substr(begin, end - begin), variable.substr(0, end) + "*"};
+}
+
+// What the objects of the class are called that are globals.
+Names globals_of(const Trace& trace, const std::string& type) {
+  Names names;
+  for (const ObjectInfo& object : trace.objects()) {
+    if (object.type == type && object.name.find('#') == std::string::npos) names.insert(object.name);
+  }
+  return names;
 }
 
 // "Channel#1.mutex_" → "Channel::mutex_": the same for all instances.
@@ -26,15 +45,17 @@ std::string lock_name(const std::string& name) {
   return at == std::string::npos || dot == std::string::npos ? name : name.substr(0, at) + "::" + name.substr(dot + 1);
 }
 
-// For each field of the classes asked for, which locks were held at all accesses to it while there were several threads.
+// For each field of a class, which locks were held at all accesses to it while there were several threads.
 class FieldLocks {
  public:
-  FieldLocks(const Trace& trace, const Names& types) : trace_(trace), of_variable_(trace.variable_count()) {
+  FieldLocks(const Trace& trace, const std::string& type)
+      : trace_(trace), type_(type), globals_(globals_of(trace, type)), of_variable_(trace.variable_count()) {
     for (size_t v = 0; v < of_variable_.size(); ++v) {
-      for (const std::string& type : types) {
-        if (std::string field = field_of(trace.variable(id_of<VariableId>(v)).name, type); !field.empty())
-          of_variable_[v] = &fields_[field];
-      }
+      std::optional<Field> field = field_of(trace.variable(id_of<VariableId>(v)).name, type, globals_);
+      if (!field) continue;
+      Known& known = fields_[field->name];
+      known.patterns.insert(field->pattern);
+      of_variable_[v] = &known;
     }
     Alive alive(trace);
     std::vector<std::vector<SyncId>> held(trace.threads().size());
@@ -42,25 +63,34 @@ class FieldLocks {
       alive.feed(event);
       follow(event, held[raw(event.thread)]);
       if (!is_access(event.kind) || alive.alone() || of_variable_[raw(event.variable())] == nullptr) continue;
-      meet(*of_variable_[raw(event.variable())], held[raw(event.thread)]);
+      meet(of_variable_[raw(event.variable())]->locks, held[raw(event.thread)]);
     }
   }
-  // Empty: none, or nobody touched it.
-  const Names& of(const std::string& field) const {
-    static const Names none;
-    auto it = fields_.find(field);
-    return it == fields_.end() || !it->second ? none : *it->second;
+
+  // The field that a variable of a cycle is in, or is part of; empty if none.
+  std::string field(const std::string& variable) const {
+    std::optional<Field> found = field_of(variable, type_, globals_);
+    return found ? found->name : std::string();
   }
-  // All fields of the class that have exactly these locks.
-  Names with(const std::string& type, const Names& locks) const {
+  // Empty: none, or nobody touched it.
+  Names of(const std::string& field) const {
+    auto it = fields_.find(field);
+    return it == fields_.end() ? Names{} : it->second.locks.value_or(Names{});
+  }
+  // What covers all fields that have exactly these locks.
+  Names patterns(const Names& locks) const {
     Names found;
-    for (const auto& [field, common] : fields_) {
-      if (common && *common == locks && field.starts_with(type + "::")) found.insert(field);
+    for (const auto& [field, known] : fields_) {
+      if (known.locks && *known.locks == locks) found.insert(known.patterns.begin(), known.patterns.end());
     }
     return found;
   }
 
  private:
+  struct Known {
+    std::optional<Names> locks;
+    Names patterns;
+  };
   static void follow(const Event& event, std::vector<SyncId>& held) {
     if (event.kind == EventKind::Acquire || event.kind == EventKind::AcquireShared) held.push_back(event.sync());
     if (event.kind != EventKind::Release && event.kind != EventKind::ReleaseShared) return;
@@ -79,13 +109,15 @@ class FieldLocks {
   }
 
   const Trace& trace_;
-  std::map<std::string, std::optional<Names>> fields_;
-  std::vector<std::optional<Names>*> of_variable_;
+  std::string type_;
+  Names globals_;
+  std::map<std::string, Known> fields_;
+  std::vector<Known*> of_variable_;
 };
 
-std::string quoted(const Names& words, std::string_view suffix) {
+std::string quoted(const Names& words) {
   std::string text;
-  for (const std::string& word : words) text += fmt::format("{}\"{}{}\"", text.empty() ? "" : ", ", word, suffix);
+  for (const std::string& word : words) text += fmt::format("{}\"{}\"", text.empty() ? "" : ", ", word);
   return text;
 }
 
@@ -95,7 +127,7 @@ std::string spoken(const Names& words) { return fmt::format("{}", fmt::join(word
 std::string about_sets(const Finding& cycle, const FieldLocks& locks) {
   std::map<Names, Names> by_locks;  // locks → fields on the cycle
   for (const EdgeReport& edge : cycle.edges) {
-    std::string field = field_of(edge.variable, cycle.set);
+    std::string field = locks.field(edge.variable);
     if (field.empty() || locks.of(field).empty()) return {};
     by_locks[locks.of(field)].insert(field);
   }
@@ -111,7 +143,7 @@ std::string about_sets(const Finding& cycle, const FieldLocks& locks) {
     facts += fmt::format("{}{} only under {}", facts.empty() ? "" : ", ", spoken(fields), spoken(common));
     const std::string& first = *fields.begin();
     lines += fmt::format("\n\"{}.{}\" = [{}]", cycle.set, first.substr(cycle.set.size() + 2),
-                         quoted(locks.with(cycle.set, common), "*"));
+                         quoted(locks.patterns(common)));
   }
   return fmt::format("{}. If they have nothing to do with each other, say so in cleave.toml:\n[sets]{}", facts, lines);
 }
@@ -147,15 +179,11 @@ std::string about_unit(const Finding& cycle, const Trace& trace) {
 
 void add_hints(const Trace& trace, const CheckOptions& options, std::span<Finding> findings) {
   if (options.sets.one) return;
-  Names types;
-  for (const Finding& finding : findings) {
-    if (finding.set.find('+') == std::string::npos) types.insert(finding.set);
-  }
-  if (findings.empty()) return;
-  const FieldLocks locks(trace, types);
+  std::map<std::string, FieldLocks> locks;  // by set
   for (Finding& finding : findings) {
     if (finding.split >= finding.edges.size()) continue;
-    for (std::string hint : {about_sets(finding, locks), about_unit(finding, trace)}) {
+    const FieldLocks& of_set = locks.try_emplace(finding.set, trace, finding.set).first->second;
+    for (std::string hint : {about_sets(finding, of_set), about_unit(finding, trace)}) {
       if (!hint.empty()) finding.hints.push_back(std::move(hint));
     }
   }

@@ -10,7 +10,7 @@
 
 namespace cleave::conflict {
 
-// O(events), once, if any finding wants to know of locks.
+// O(events) for each set that has a finding.
 void add_hints(const Trace& trace, const CheckOptions& options, std::span<Finding> findings);
 
 }  // namespace cleave::conflict

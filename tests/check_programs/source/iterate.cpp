@@ -41,6 +41,7 @@ int total() {
   wait_for(2);
 #else
   bool first = true;
+  sum += static_cast<int>(items.size());
   for (const auto& item : items) {
     sum += value_of(item);
     if (first) {

@@ -14,7 +14,7 @@ class Point {
  public:
   __attribute__((noinline)) void set_x(int value) {
 #ifdef SHARED
-    change(&known);
+    known = known + 1;
 #else
     change(&value);
 #endif
@@ -22,7 +22,7 @@ class Point {
   }
   __attribute__((noinline)) void set_y(int value) {
 #ifdef SHARED
-    change(&known);
+    known = known + 1;
 #else
     change(&value);
 #endif
