@@ -15,8 +15,8 @@ std::string_view whole_array(std::string_view name) { return name.substr(0, name
 // instances. Blocks of one place are numbered: malloc@pool.c:12#3. A container that is a global is called what the program
 // calls it.
 std::string shown(const ObjectInfo& object) {
-  const bool named = object.address != 0 && !object.name.empty() && object.name.find('#') == std::string::npos;
-  if (named && is_library_type(object.type) && !is_library_type(object.name)) return object.name;
+  const bool named = object.address != 0 && object.name.find('#') == std::string::npos && !is_library_type(object.name);
+  if (std::string own = named && is_library_type(object.type) ? without_innards(object.name) : ""; !own.empty()) return own;
   if (!object.type.empty() && object.type != kLibraryBlock) return object.type;
   return object.address == 0 ? object.name : object.name.substr(0, object.name.rfind('#'));
 }

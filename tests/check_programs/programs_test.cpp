@@ -115,7 +115,7 @@ TEST_F(Programs, AnnotationsOverrideTheHeuristics) {
   EXPECT_EQ(check("annotated.cpp", kInclude + " -DBY_METHOD -DMARK_METHOD"), Lines{});
   std::string config = directory_ / "cleave.toml";
   std::ofstream(config) << "[units]\natomic = [\"transfer\"]\n";
-  EXPECT_EQ(check("annotated.cpp", kInclude, "--config " + config),
+  EXPECT_EQ(check("annotated.cpp", kInclude, "--units methods,locks --config " + config),
             (Lines{"Account: Account::total transfer", "steps_done: done transfer"}));
 }
 
