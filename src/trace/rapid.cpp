@@ -11,6 +11,7 @@
 
 #include "base/huge_pages.h"
 #include "base/mapped_file.h"
+#include "trace/rapid_line.h"
 
 namespace cleave {
 namespace {
@@ -28,25 +29,23 @@ class NumberedNames {
  public:
   // Where the name's id stands, kUnknown at first; null for a name of another shape.
   uint32_t* place(std::string_view name) {
-    if (name.size() < 2 || name.size() > 8 || name[1] == '0') return nullptr;
-    if (letter_ != 0 && name[0] != letter_) return nullptr;
+    if (name.size() < 2 || name.size() > 8 || (name[1] == '0' && name.size() > 2)) return nullptr;
     uint32_t number = 0;
     for (char c : name.substr(1)) {
       if (c < '0' || c > '9') return nullptr;
       number = number * 10 + static_cast<uint32_t>(c - '0');
     }
-    letter_ = name[0];
+    return place(name[0], number);
+  }
+  uint32_t* place(char letter, uint32_t number) {
+    if (letter_ != 0 && letter != letter_) return nullptr;
+    letter_ = letter;
     if (number >= ids_.size()) ids_.resize(number + number / 2 + 1, kUnknown);
     return &ids_[number];
   }
-  // Reads a name at `at` and moves it behind; kUnknown if it is not of that shape or was not met before.
-  uint32_t read(const char*& at) const {
-    if (*at != letter_ || at[1] < '1' || at[1] > '9') return kUnknown;
-    const char* p = at + 1;
-    uint32_t number = 0;
-    for (; *p >= '0' && *p <= '9' && p - at < 8; ++p) number = number * 10 + static_cast<uint32_t>(*p - '0');
-    at = p;
-    return number < ids_.size() ? ids_[number] : kUnknown;
+  // kUnknown if the name was not met before.
+  uint32_t find(char letter, uint32_t number) const {
+    return letter == letter_ && number < ids_.size() ? ids_[number] : kUnknown;
   }
   static constexpr uint32_t kUnknown = UINT32_MAX;
 
@@ -59,13 +58,28 @@ class NumberedNames {
 class RapidParser {
  public:
   RapidParser(std::string_view text, std::string_view place)
-      : next_(text.data()), end_(text.data() + text.size()), place_(place) {}
+      : begin_(text.data()), next_(text.data()), end_(text.data() + text.size()), place_(place) {}
 
-  // The event of the next line that has one, in `event`. False at the end and on an error.
-  bool next(Event& event) {
+  // The events of the next lines, as many as there is room for; fewer at the end and on an error only.
+  size_t next(std::span<Event> out) {
+    size_t count = 0;
+    for (; count < out.size(); ++count) {
+      if (!usual_line(out[count]) && !other_line(out[count])) break;
+    }
+    return count;
+  }
+
+  bool failed() const { return !error_.empty(); }
+  Error error() const { return Error{fmt::format("{}: line {}", place_, line_), error_}; }
+  TraceBuilder& builder() { return builder_; }
+
+ private:
+  enum class Outcome { Event, Skip, Bad };
+
+  // The event of the next line that has one. False at the end and on an error.
+  [[gnu::noinline]] bool other_line(Event& event) {
     while (next_ < end_) {
       ++line_;
-      if (known_access(event)) return true;
       const char* begin = next_;
       const void* newline = std::memchr(next_, '\n', static_cast<size_t>(end_ - next_));
       const char* stop = newline != nullptr ? static_cast<const char*>(newline) : end_;
@@ -85,44 +99,37 @@ class RapidParser {
     return false;
   }
 
-  bool failed() const { return !error_.empty(); }
-  Error error() const { return Error{fmt::format("{}: line {}", place_, line_), error_}; }
-  TraceBuilder& builder() { return builder_; }
-
- private:
-  enum class Outcome { Event, Skip, Bad };
-
-  // T1|r(V2)|17 where thread and location were met before and the variable is of the usual shape: nearly all lines of a
-  // long trace. False: read it the long way.
-  bool known_access(Event& event) {
-    constexpr ptrdiff_t kLongest = 40;
-    const char* p = next_;
-    if (end_ - p < kLongest) return false;
-    uint32_t thread = numbered_threads_.read(p);
-    if (thread == NumberedNames::kUnknown || p[0] != '|' || (p[1] != 'r' && p[1] != 'w') || p[2] != '(')
-      return false;
-    EventKind kind = p[1] == 'r' ? EventKind::Read : EventKind::Write;
-    p += 3;
-    const char* name = p;
-    uint32_t variable = numbered_variables_.read(p);
-    if (p == name || p[0] != ')' || p[1] != '|') return false;
-    std::string_view fresh(name, static_cast<size_t>(p - name));
-    p += 2;
-    const char* digits = p;
-    uint32_t location = 0;
-    for (; *p >= '0' && *p <= '9' && p - digits < 8; ++p)
-      location = location * 10 + static_cast<uint32_t>(*p - '0');
-    if (p == digits || *p != '\n' || location >= numbered_sites_.size()) return false;
-    if (numbered_sites_[location] == kNone<SiteId>) return false;
-    if (variable == NumberedNames::kUnknown) {
-      uint32_t* place = numbered_variables_.place(fresh);
-      if (place == nullptr) return false;
-      variable = *place = raw(builder_.add_variable(fresh));
+  // Nearly all lines of a long trace, where thread and location were met before. False: read it the long way.
+  [[gnu::always_inline]] bool usual_line(Event& event) {
+    if (end_ - next_ < RapidLine::kAfter || next_ - begin_ < RapidLine::kBefore) return false;
+    const RapidLine line = read_rapid_line(next_);
+    if (line.kind == RapidLine::Kind::Other || line.location >= numbered_sites_.size()) return false;
+    const uint32_t thread = numbered_threads_.find(line.thread_letter, line.thread);
+    const NumberedPlace place = numbered_sites_[line.location];
+    if (thread == NumberedNames::kUnknown || place.site == kNone<SiteId>) return false;
+    uint32_t object = UINT32_MAX;
+    EventKind kind = EventKind::End;
+    if (line.kind <= RapidLine::Kind::Write) {
+      kind = line.kind == RapidLine::Kind::Read ? EventKind::Read : EventKind::Write;
+      object = numbered_variables_.find(line.variable_letter, line.variable);
+      if (object == NumberedNames::kUnknown) {
+        object = new_variable(line);
+        if (object == NumberedNames::kUnknown) return false;
+      }
+    } else if (line.kind == RapidLine::Kind::Begin) {
+      kind = EventKind::Begin;
+      if ((object = place.unit) == UINT32_MAX) return false;
     }
-    event = Event{.kind = kind, .thread = ThreadId{thread}, .site = numbered_sites_[location]};
-    event.object = variable;
-    next_ = p + 1;
+    event = Event{.kind = kind, .thread = ThreadId{thread}, .site = place.site, .object = object};
+    next_ += line.size;
+    ++line_;
     return true;
+  }
+  // kUnknown: it has another letter.
+  [[gnu::noinline]] uint32_t new_variable(const RapidLine& line) {
+    uint32_t* place = numbered_variables_.place(line.variable_letter, line.variable);
+    if (place == nullptr) return NumberedNames::kUnknown;
+    return *place = raw(builder_.add_variable(std::string_view(next_ + line.variable_at, line.variable_size)));
   }
   struct Hold {
     ThreadId owner = kNone<ThreadId>;
@@ -221,18 +228,26 @@ class RapidParser {
 
   uint32_t unit(std::string_view object, std::string_view location) {
     std::string_view key = object.empty() ? location : object;
-    return named(units_, key, [&] {
+    uint32_t id = named(units_, key, [&] {
       std::string name = !object.empty()    ? std::string(object)
                          : location.empty() ? "unit"
                                             : fmt::format("unit@{}", location);
       return raw(builder_.add_unit_name({.name = std::move(name)}));
     });
+    // A location that is not written as it is here is another name, and so another unit.
+    uint32_t number = 0;
+    if (object.empty() && is_number(location, number) && number < kDirect && std::to_string(number) == location)
+      numbered(number).unit = id;
+    return id;
+  }
+  static bool is_number(std::string_view text, uint32_t& number) {
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size();
   }
 
   SiteId site(std::string_view location) {
     uint32_t number = 0;
-    auto [end, error] = std::from_chars(location.data(), location.data() + location.size(), number);
-    if (error != std::errc() || end != location.data() + location.size()) {
+    if (!is_number(location, number)) {
       return SiteId{
           named(sites_, location, [&] { return raw(builder_.add_site({.file = std::string(location)})); })};
     }
@@ -240,14 +255,24 @@ class RapidParser {
       return SiteId{
           named(sites_, location, [&] { return raw(builder_.add_site({.file = "rapid", .line = number})); })};
     }
-    if (number >= numbered_sites_.size()) numbered_sites_.resize(number + number / 2 + 1, kNone<SiteId>);
-    SiteId& id = numbered_sites_[number];
+    SiteId& id = numbered(number).site;
     if (id == kNone<SiteId>) id = builder_.add_site({.file = "rapid", .line = number});
     return id;
   }
 
+  // What a location that is a number stands for.
+  struct NumberedPlace {
+    SiteId site = kNone<SiteId>;
+    uint32_t unit = UINT32_MAX;  // that begins there
+  };
+  NumberedPlace& numbered(uint32_t location) {
+    if (location >= numbered_sites_.size()) numbered_sites_.resize(location + location / 2 + 1);
+    return numbered_sites_[location];
+  }
+
   static constexpr uint32_t kDirect = 1 << 22;  // locations below this are looked up in a plain array
 
+  const char* begin_;
   const char* next_;
   const char* end_;
   std::string_view place_;
@@ -256,7 +281,7 @@ class RapidParser {
   TraceBuilder builder_;
   Names threads_, variables_, locks_, units_, sites_;
   NumberedNames numbered_threads_, numbered_variables_;
-  std::vector<SiteId> numbered_sites_;
+  std::vector<NumberedPlace> numbered_sites_;
   std::vector<Hold> holds_;  // by SyncId
   std::string_view last_thread_name_;
   ThreadId last_thread_ = kNone<ThreadId>;
@@ -266,13 +291,12 @@ class RapidSource final : public EventSource {
  public:
   RapidSource(MappedFile file, std::string path)
       : file_(std::move(file)), path_(std::move(path)), parser_(file_.bytes(), path_) {
-    batch_.reserve(kBatch);
+    batch_.resize(kBatch);
   }
   Result<std::span<const Event>> next() override {
-    batch_.clear();
-    for (Event event; batch_.size() < kBatch && parser_.next(event);) batch_.push_back(event);
-    if (batch_.empty() && parser_.failed()) return parser_.error();
-    return std::span<const Event>(batch_);
+    size_t count = parser_.next(batch_);
+    if (count == 0 && parser_.failed()) return parser_.error();
+    return std::span<const Event>(batch_.data(), count);
   }
   uint64_t old_value(size_t) const override { return 0; }
   const Trace& tables() const override { return const_cast<RapidParser&>(parser_).builder().tables(); }
@@ -289,7 +313,10 @@ class RapidSource final : public EventSource {
 
 Result<Trace> parse_rapid_trace(std::string_view text, std::string_view place) {
   RapidParser parser(text, place);
-  for (Event event; parser.next(event);) parser.builder().add(event);
+  std::vector<Event> events(4096);
+  for (size_t count; (count = parser.next(events)) > 0;) {
+    for (const Event& event : std::span(events).first(count)) parser.builder().add(event);
+  }
   if (parser.failed()) return parser.error();
   return std::move(parser.builder()).build();
 }

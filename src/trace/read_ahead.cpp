@@ -27,23 +27,19 @@ void ReadAhead::read() {
     {
       std::lock_guard guard(mutex_);
       if (!spare_.empty()) {
-        portion.events = std::move(spare_.back());
+        portion.batch = std::move(spare_.back());
         spare_.pop_back();
       }
     }
     Result<std::span<const Event>> batch = source_.next();
     if (batch) {
-      portion.events.assign(batch.value().begin(), batch.value().end());
-      portion.splits.assign(source_.splits().begin(), source_.splits().end());
-      for (size_t i = 0; i < portion.events.size(); ++i) {
-        if (portion.events[i].kind == EventKind::Update) portion.old_values.emplace_back(i, source_.old_value(i));
-      }
+      source_.take(portion.batch);
     } else {
-      portion.events.clear();
+      portion.batch.clear();
       portion.error = batch.error();
     }
     portion.growth = follower.take();
-    more = !portion.events.empty();
+    more = !portion.batch.events.empty();
     if (!hand_over(std::move(portion))) return;
     if (meanwhile_) meanwhile_();
   }
@@ -69,7 +65,7 @@ Result<std::span<const Event>> ReadAhead::next() {
   if (current_.error) return *current_.error;
   {
     std::unique_lock guard(mutex_);
-    if (current_.events.capacity() > 0) spare_.push_back(std::move(current_.events));
+    spare_.push_back(std::move(current_.batch));
     changed_.wait(guard, [&] { return stopped_ || !waiting_.empty(); });
     if (waiting_.empty()) return std::span<const Event>();
     current_ = std::move(waiting_.front());
@@ -78,14 +74,15 @@ Result<std::span<const Event>> ReadAhead::next() {
   changed_.notify_all();
   mirror_.apply(std::move(current_.growth));
   if (current_.error) return *current_.error;
-  if (current_.events.empty()) stop();
-  return std::span<const Event>(current_.events);
+  if (current_.batch.events.empty()) stop();
+  return std::span<const Event>(current_.batch.events);
 }
 
 uint64_t ReadAhead::old_value(size_t position) const {
-  auto it = std::lower_bound(current_.old_values.begin(), current_.old_values.end(),
-                             std::pair<size_t, uint64_t>(position, 0));
-  CLEAVE_CHECK(it != current_.old_values.end() && it->first == position,
+  const auto& old_values = current_.batch.old_values;
+  auto it = std::lower_bound(old_values.begin(), old_values.end(), position,
+                             [](const auto& entry, size_t wanted) { return entry.first < wanted; });
+  CLEAVE_CHECK(it != old_values.end() && it->first == position,
                "old_value of an event that is not an update");
   return it->second;
 }

@@ -25,7 +25,7 @@ class ReadAhead final : public EventSource {
   ReadAhead& operator=(const ReadAhead&) = delete;
 
   Result<std::span<const Event>> next() override;
-  std::span<const VariableSplit> splits() const override { return current_.splits; }
+  std::span<const VariableSplit> splits() const override { return current_.batch.splits; }
   uint64_t old_value(size_t position) const override;
   const Trace& tables() const override { return mirror_.tables(); }
   // To be asked after the end or stop().
@@ -37,9 +37,7 @@ class ReadAhead final : public EventSource {
 
  private:
   struct Portion {
-    std::vector<Event> events;
-    std::vector<VariableSplit> splits;
-    std::vector<std::pair<size_t, uint64_t>> old_values;
+    Batch batch;
     TableGrowth growth;
     std::optional<Error> error;  // events are none then
   };
@@ -56,7 +54,7 @@ class ReadAhead final : public EventSource {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Portion> waiting_;
-  std::vector<std::vector<Event>> spare_;  // to be filled again
+  std::vector<Batch> spare_;  // to be filled again
   bool stopped_ = false;
   std::thread thread_;
 };

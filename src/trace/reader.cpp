@@ -46,7 +46,9 @@ class RecordSource final : public BinarySource {
 
   Result<std::span<const Event>> next() override {
     const Batch* batch = next_batch();
-    return batch == nullptr ? std::span<const Event>() : std::span<const Event>(batch->events);
+    if (batch != nullptr) return std::span<const Event>(batch->events);
+    batch_.clear();
+    return std::span<const Event>();
   }
   const Batch* next_batch() {
     for (;;) {
@@ -92,6 +94,10 @@ class RecordSource final : public BinarySource {
   }
 
   TouchedEntries* touched() override { return &assembler_.directory().touched(); }
+  void take(Batch& into) override {
+    into.clear();
+    std::swap(batch_, into);
+  }
   Assembler& assembler() { return assembler_; }
 
  private:

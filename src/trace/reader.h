@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "base/result.h"
 #include "trace/assembler.h"
 #include "trace/stream.h"
@@ -38,6 +39,8 @@ class BinarySource : public EventSource {
   virtual std::vector<std::string> remarks() const = 0;
   // Which entries of the tables change while events are read; null if all is there from the beginning.
   virtual TouchedEntries* touched() { return nullptr; }
+  // The last batch, instead of a copy of it, of a source whose tables grow. What `into` held is filled again.
+  virtual void take(Batch&) { CLEAVE_CHECK(false, "only a recorded trace gives its batches away"); }
 };
 
 // Works for both kinds of binary trace: recorded ones, and those that `trace import` wrote.

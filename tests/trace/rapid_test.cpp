@@ -47,6 +47,44 @@ TEST(Rapid, NamesThatLookAlikeStayApart) {
   }
 }
 
+// A blank at its end makes a line one that is read word by word.
+TEST(Rapid, AGlanceGivesWhatReadingWordByWordGives) {
+  Random random(11);
+  auto one_of = [&](std::initializer_list<const char*> words) { return words.begin()[random.below(words.size())]; };
+  auto name = [&](const char* letters) {
+    std::string text(1, letters[random.below(3)]);
+    if (random.chance(1, 20)) text += one_of({"", "x", "0", "00", "(", ")", "|", "-"});
+    for (uint64_t digits = random.chance(1, 30) ? 8 : random.below(5); digits > 0; --digits) text += static_cast<char>('0' + random.below(10));
+    return text;
+  };
+  const std::vector<std::string> locations{"0", "7", "07", "42", "4194304", "12345678", "a1", ""};
+  size_t read = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::vector<std::string> threads, variables;
+    for (int n = 0; n < 12; ++n) threads.push_back(name("TTS")), variables.push_back(name("VVW"));
+    std::string quick, slow;
+    for (int n = 0; n < 40; ++n) {
+      std::string what = one_of({"r", "w", "r", "w", "r", "w", "begin", "end", "begin", "acq", "rel", "fork", "beg"});
+      if (what == "beg" && !random.chance(1, 8)) what = "end";
+      if (what.size() < 3 || what == "acq" || what == "rel") what += "(" + variables[random.below(12)] + ")";
+      if (what == "fork") what += "(" + threads[random.below(12)] + ")";
+      std::string line = threads[random.below(12)] + "|" + what + "|" + locations[random.below(locations.size())];
+      quick += line + "\n";
+      slow += line + " \n";
+    }
+    if (random.chance(1, 8)) quick.pop_back();
+    Result<Trace> a = parse_rapid_trace(quick, "t"), b = parse_rapid_trace(slow, "t");
+    ASSERT_EQ(a.ok(), b.ok()) << quick;
+    if (!a.ok()) {
+      EXPECT_EQ(a.error().sentence(), b.error().sentence());
+      continue;
+    }
+    ++read;
+    ASSERT_TRUE(a.value() == b.value()) << quick;
+  }
+  EXPECT_GT(read, 100u);
+}
+
 TEST(Rapid, ErrorsNameTheLine) {
   auto error_of = [](std::string_view text) {
     Result<Trace> trace = parse_rapid_trace(text, "t.std");
