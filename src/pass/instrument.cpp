@@ -1,4 +1,3 @@
-#include "pass/containers.h"
 #include "pass/instrument.h"
 
 #include <llvm/Analysis/AliasAnalysis.h>
@@ -6,7 +5,9 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
+#include "pass/containers.h"
 #include "pass/emit.h"
+#include "pass/library_code.h"
 #include "pass/marks.h"
 #include "pass/module_end.h"
 #include "pass/plan.h"
@@ -19,9 +20,11 @@ using namespace llvm;
 
 PreservedAnalyses MarkPass::run(Module& module, ModuleAnalysisManager&) {
   if (module.getModuleFlag(kDoneFlag) != nullptr) return PreservedAnalyses::all();
+  define_library_functions(module);
   state_->names.find(module);
   mark_units(module);
   tell_owned_memory(module);
+  hide_library_helpers(module);
   return PreservedAnalyses::none();
 }
 

@@ -31,14 +31,19 @@ StringRef kept(LLVMContext& context, const std::string& text) {
   return MDString::get(context, text)->getString();
 }
 
-}  // namespace
-
-MDNode* place_metadata(LLVMContext& context, const AccessName& name) {
-  if (name.variable.empty() && name.object == nullptr) return nullptr;
+MDNode* metadata_of(LLVMContext& context, const AccessName& name) {
   Metadata* offset = ConstantAsMetadata::get(ConstantInt::get(Type::getInt64Ty(context), name.offset));
   return MDNode::get(context, {MDString::get(context, name.variable), MDString::get(context, name.type),
                                const_cast<DICompositeType*>(name.object), offset});
 }
+
+}  // namespace
+
+MDNode* place_metadata(LLVMContext& context, const AccessName& name) {
+  return name.variable.empty() && name.object == nullptr ? nullptr : metadata_of(context, name);
+}
+
+MDNode* unnamed_place(LLVMContext& context) { return metadata_of(context, {}); }
 
 void Names::attach(Instruction& access, const Value* pointer, uint64_t bytes, bool write) {
   std::optional<Place> place = places_->of(pointer);
@@ -49,7 +54,8 @@ void Names::attach(Instruction& access, const Value* pointer, uint64_t bytes, bo
   if (node == nullptr) return;
   access.setMetadata(metadata_kind(access, write), node);
   const DILocation* location = access.getDebugLoc().get();
-  if (location == nullptr) return;
+  // A local variable that the optimiser takes away must not leave its name to what was reached through it.
+  if (location == nullptr || isa<AllocaInst>(getUnderlyingObject(pointer))) return;
   auto [at, fresh] = by_position_.try_emplace(
       {location->getScope(), location->getLine(), location->getColumn(), write}, node);
   if (!fresh && at->second != node) at->second = nullptr;  // several names in one place: no guess

@@ -25,6 +25,8 @@ struct FieldAnnotation {
 
 // The metadata that keeps a name; null when there is none to keep.
 llvm::MDNode* place_metadata(llvm::LLVMContext& context, const AccessName& name);
+// Says that there is no name, so that nobody looks for one.
+llvm::MDNode* unnamed_place(llvm::LLVMContext& context);
 
 class Names {
  public:

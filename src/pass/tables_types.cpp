@@ -39,7 +39,7 @@ void TableBuilder::fill_type(uint32_t index, const DICompositeType* type) {
   entry.size = type->getSizeInBits() / 8;
   if (is_system(type->getFile())) entry.flags |= TypeEntry::kSystemType;
   if (type->getTag() == dwarf::DW_TAG_union_type) entry.flags |= TypeEntry::kUnion;
-  if (StringRef(entry.name).contains_insensitive("iterator")) entry.flags |= TypeEntry::kIterator;
+  if (type->getName().split('<').first.contains_insensitive("iterator")) entry.flags |= TypeEntry::kIterator;
   if (const auto* outer = dyn_cast_or_null<DICompositeType>(type->getScope()))
     entry.outer = this->type(outer);
   uint32_t default_access = type->getTag() == dwarf::DW_TAG_class_type ? FieldEntry::kPrivate : 0u;

@@ -19,7 +19,7 @@ struct Milestone {
   std::string thread;        // path in the creation tree
   EventKind kind = EventKind::Read;
   std::string file;
-  uint32_t line = 0, column = 0;  // column 0: any
+  uint32_t line = 0, column = 0;  // line 0: what belongs to no one line of the function; column 0: any
   std::string function;      // empty: any
   uint64_t occurrence = 1;
   std::optional<uint64_t> value;  // what an access must read or write there; the plan stops if it does not

@@ -144,6 +144,8 @@ std::string Directory::declared_name(uint64_t address, const std::pair<const uin
   }
   const SiteTables& tables = top->second.module->tables;
   const std::string& type = tables.types[top->second.type].name;
+  const auto* block = is_library_type(type) ? block_at(address) : nullptr;
+  if (block != nullptr && !block->second.element.empty()) return block->second.element;
   std::string field = without_innards(field_path(tables, top->second.type, address - top->first, false));
   return field.empty() ? type : type + "::" + field;
 }

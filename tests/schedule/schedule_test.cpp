@@ -204,5 +204,16 @@ TEST(Plan, AsksForNothingThatLiesBehind) {
   EXPECT_FALSE(validate(plan).ok());
 }
 
+TEST(Plan, APlaceIsALineOrWhatTheOptimiserJoinedInAFunction) {
+  Milestone milestone{.thread = "0.1", .kind = EventKind::Read, .file = "a.cpp", .line = 0, .function = "f"};
+  EXPECT_TRUE(validate(Plan{{milestone}}).ok());
+  milestone.function.clear();
+  EXPECT_FALSE(validate(Plan{{milestone}}).ok());
+  milestone.line = 3;
+  EXPECT_TRUE(validate(Plan{{milestone}}).ok());
+  milestone.file.clear();
+  EXPECT_FALSE(validate(Plan{{milestone}}).ok());
+}
+
 }  // namespace
 }  // namespace cleave
