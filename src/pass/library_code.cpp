@@ -60,12 +60,10 @@ Function* caller_of(const Function& callee) {
   return nullptr;
 }
 
-// What the command line says of every function, and no function of itself.
+// What the command line says of every function. The processor stays the least of its kind: the linker keeps one of several.
 void compile_like(Function& function, const Function& model) {
-  for (const char* kind : {"target-cpu", "target-features", "tune-cpu", "frame-pointer", "min-legal-vector-width"}) {
-    function.removeFnAttr(kind);
-    if (model.hasFnAttribute(kind)) function.addFnAttr(model.getFnAttribute(kind));
-  }
+  function.removeFnAttr("frame-pointer");
+  if (model.hasFnAttribute("frame-pointer")) function.addFnAttr(model.getFnAttribute("frame-pointer"));
   function.setUWTableKind(model.getUWTableKind());
   if (model.hasFnAttribute(Attribute::OptimizeNone) && !function.hasFnAttribute(Attribute::AlwaysInline)) {
     function.addFnAttr(Attribute::OptimizeNone);

@@ -152,6 +152,14 @@ TEST_F(Programs, ElementsBelongToWhoHoldsTheContainer) {
   }
 }
 
+TEST_F(Programs, LinksBetweenNodesBelongToWhoHoldsTheContainer) {
+  for (const char* container : {"1", "2", "3", "4"}) {
+    std::string flags = std::string("-DCONTAINER=") + container;
+    EXPECT_EQ(check("links.cpp", flags), Lines{"Store: Store::add Store::add_once"}) << container;
+    EXPECT_EQ(check("links.cpp", flags + " -DREPAIRED"), Lines{}) << container;
+  }
+}
+
 TEST_F(Programs, ElementsThatChangeHandsBelongToNeitherHolder) {
   for (const char* move : {"1", "2", "3", "4", "5", "6", "7"}) {
     std::string flags = std::string("-DMOVE=") + move;

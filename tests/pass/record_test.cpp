@@ -59,6 +59,25 @@ TEST(Record, FlexibleArraysHaveTheirOwnName) {
   }
 }
 
+// The optimiser makes one fill out of several stores: each of its pieces has its own field's name, or none.
+TEST(Record, PiecesOfAFillAreNotNamedAfterOneOfThem) {
+  for (const std::string& level : kLevels) {
+    std::vector<Recorded> events = record_cpp(
+        "struct Part { long head; Part() : head(0) {} };\n"
+        "struct Whole { long first = 5; Part part; long second = 0; long third = 0; };\n"
+        "Whole* made;\n"
+        "int main() { made = new Whole; return static_cast<int>(made->third); }\n",
+        level);
+    auto first = std::ranges::find_if(events, [](const Recorded& event) { return event.kind == "Write" && event.name == "Whole::first"; });
+    ASSERT_NE(first, events.end()) << level;
+    const std::map<std::string, uint64_t> offsets = {{"Whole::part", 8}, {"Part::head", 8}, {"Whole::second", 16}, {"Whole::third", 24}};
+    for (const Recorded& event : events) {
+      if (auto field = offsets.find(event.name); field != offsets.end())
+        EXPECT_EQ(event.address - first->address, field->second) << level << ": " << event.name;
+    }
+  }
+}
+
 TEST(Record, EveryTypeIsSplitIntoItsBytes) {
   for (const std::string& level : kLevels) {
     std::vector<Recorded> events = record_cpp(
