@@ -269,7 +269,9 @@ void Assembler::resolve(uint64_t address, uint32_t bytes, bool fill, TableSite s
   auto make = [&](uint64_t until) {
     uint64_t first = 0;
     if (read != nullptr) first = low_bytes(*read >> (8 * (at - address)), static_cast<uint32_t>(until - at));
-    VariableId id = directory_.add_variable(at, static_cast<uint32_t>(until - at), site,
+    // Where the access goes on behind what was there before (a temporary's, on the stack), its place is not this one's.
+    const bool elsewhere = at != address && site && site.module->tables.sites[site.site].object_type != kNoIndex;
+    VariableId id = directory_.add_variable(at, static_cast<uint32_t>(until - at), elsewhere ? TableSite{} : site,
                                             read != nullptr ? &first : nullptr);
     uint32_t made = atoms_.add(at, static_cast<uint32_t>(until - at));
     CLEAVE_CHECK(made == raw(id), "atoms and variables are numbered alike");
