@@ -264,6 +264,7 @@ int run_predict(const PredictVerb& verb) {
   if (replays) {
     proving.program = std::move(program).value();
     proving.recorded = verb.trace;
+    proving.records = &loaded.value();
     proving.jobs = verb.common.jobs != 0 ? verb.common.jobs : std::max(1u, std::thread::hardware_concurrency());
     proving.budget = verb.budget;
     proving.now = seconds_now;

@@ -34,18 +34,6 @@ bool parse_module(std::span<const uint8_t> body, ModuleTables* module) {
   return true;
 }
 
-// Whether a slot is where events of this kind come from: atomics through hooks, synchronization through calls.
-bool gives(const Slot& slot, EventKind kind) {
-  switch (kind) {
-    case EventKind::Read: return slot.kind == SlotKind::Read || slot.kind == SlotKind::Hook;
-    case EventKind::Write: return slot.kind == SlotKind::Write || slot.kind == SlotKind::Hook;
-    case EventKind::Update: return slot.kind == SlotKind::Hook;
-    case EventKind::Begin: return slot.kind == SlotKind::UnitBegin || slot.kind == SlotKind::Enter;
-    case EventKind::End: return slot.kind == SlotKind::UnitEnd || slot.kind == SlotKind::Exit;
-    default: return slot.kind == SlotKind::Call;
-  }
-}
-
 const std::string& text_of(const SiteTables& tables, uint32_t index) {
   static const std::string nothing;
   return index < tables.strings.size() ? tables.strings[index] : nothing;
@@ -97,6 +85,17 @@ std::string describe_slot(const SiteTables& tables, const Slot& slot) {
 }
 
 }  // namespace
+
+bool gives(const Slot& slot, EventKind kind) {
+  switch (kind) {
+    case EventKind::Read: return slot.kind == SlotKind::Read || slot.kind == SlotKind::Hook;
+    case EventKind::Write: return slot.kind == SlotKind::Write || slot.kind == SlotKind::Hook;
+    case EventKind::Update: return slot.kind == SlotKind::Hook;
+    case EventKind::Begin: return slot.kind == SlotKind::UnitBegin || slot.kind == SlotKind::Enter;
+    case EventKind::End: return slot.kind == SlotKind::UnitEnd || slot.kind == SlotKind::Exit;
+    default: return slot.kind == SlotKind::Call;
+  }
+}
 
 Result<ProgramTables> ProgramTables::read(const std::string& trace) {
   std::ifstream file(trace, std::ios::binary);

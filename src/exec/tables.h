@@ -24,6 +24,9 @@ struct SegmentPlace {
   uint32_t segment = 0;
 };
 
+// Whether events of this kind come from such a slot: atomics from hooks, synchronization from calls.
+bool gives(const Slot& slot, EventKind kind);
+
 class ProgramTables {
  public:
   // Modules up to the end of the file or to the first damaged chunk.

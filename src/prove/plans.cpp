@@ -54,12 +54,14 @@ bool Planner::fits(EventNumber event) const {
 }
 
 // What other threads can notice. Small functions of the library's headers are inlined several times into one segment, and
-// then the trace cannot tell how often the runtime came by: their accesses are left out.
+// without the records nobody can tell how often the runtime came by: their accesses are left out then.
 bool Planner::marks_change(EventNumber event) const {
   const Event& what = facts_.event(event);
-  if (what.site == kNone<SiteId> || facts_.trace.site(what.site).line == 0) return false;
+  const bool known = visits_ != nullptr && visits_->known();
+  if (what.site == kNone<SiteId> || (!known && facts_.trace.site(what.site).line == 0)) return false;
+  if (known && visits_->of(EventIndex{event}) == 0) return false;
   if (is_access(what.kind)) {
-    return facts_.accesses.shared(what.object) && !facts_.trace.site(what.site).file.starts_with("/usr/");
+    return facts_.accesses.shared(what.object) && (known || !facts_.trace.site(what.site).file.starts_with("/usr/"));
   }
   switch (what.kind) {
     case EventKind::Wait:

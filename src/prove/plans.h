@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/predict/predict.h"
+#include "prove/visits.h"
 
 namespace cleave::prove {
 
@@ -17,8 +18,8 @@ class Planner {
   // Changes of threads that one plan pins; of a longer order the last ones.
   static constexpr size_t kChanges = 200;
 
-  // Needs facts.locks.
-  explicit Planner(const prediction::Facts& facts) : facts_(facts) {}
+  // Needs facts.locks. With `visits` it is known what the runtime comes by; they must outlive it.
+  explicit Planner(const prediction::Facts& facts, const RecordedVisits* visits = nullptr) : facts_(facts), visits_(visits) {}
 
   // The events of the candidate's plans, the most promising first; `attempt` counts from 0. Empty where there is none for
   // this attempt (there may be one for the next). O(trace).
@@ -48,6 +49,7 @@ class Planner {
   bool marks_change(EventNumber event) const;
 
   const prediction::Facts& facts_;
+  const RecordedVisits* visits_;
 };
 
 }  // namespace cleave::prove

@@ -14,6 +14,7 @@
 #include "prove/first_difference.h"
 #include "prove/judged_run.h"
 #include "prove/plans.h"
+#include "prove/visits.h"
 #include "schedule/plan.h"
 #include "schedule/witness.h"
 #include "trace/load.h"
@@ -36,7 +37,7 @@ class Prover {
  public:
   Prover(const prediction::Facts& facts, const std::vector<const Candidate*>& candidates,
          const std::vector<Finding>& findings, const ProveOptions& options)
-      : facts_(facts), planner_(facts), candidates_(candidates), findings_(findings), options_(options) {}
+      : facts_(facts), visits_(visits_of(options, candidates)), planner_(facts, visits_ ? &*visits_ : nullptr), candidates_(candidates), findings_(findings), options_(options) {}
 
   ProveReport run() {
     start_ = options_.now();
@@ -57,6 +58,11 @@ class Prover {
   }
 
  private:
+  static std::optional<RecordedVisits> visits_of(const ProveOptions& options, const std::vector<const Candidate*>& candidates) {
+    if (options.records == nullptr || candidates.empty()) return std::nullopt;
+    return RecordedVisits(*options.records);
+  }
+
   double left() const { return options_.budget - (options_.now() - start_); }
 
   // What runs of a candidate have shown so far.
@@ -114,7 +120,7 @@ class Prover {
     std::vector<EventIndex> milestones;
     for (EventNumber e : planner_.plan(*candidates_[c], number)) milestones.push_back(EventIndex{e});
     if (milestones.empty()) return std::nullopt;
-    Result<Plan> plan = plan_of(facts_.trace, milestones);
+    Result<Plan> plan = plan_of(facts_.trace, milestones, [this](EventIndex event) { return visits_ ? visits_->of(event) : 0; });
     Status valid = plan ? validate(plan.value()) : Status(plan.error());
     if (!valid) {
       report_.proofs[c].note = valid.error().sentence();
@@ -199,6 +205,7 @@ class Prover {
   }
 
   const prediction::Facts& facts_;
+  const std::optional<RecordedVisits> visits_;
   const Planner planner_;
   const std::vector<const Candidate*>& candidates_;
   const std::vector<Finding>& findings_;

@@ -17,12 +17,14 @@
 #include "model/sets.h"
 #include "model/units.h"
 #include "prove/program_line.h"
+#include "trace/reader.h"
 
 namespace cleave::prove {
 
 struct ProveOptions {
   ProgramLine program;
   std::string recorded;            // the trace that the candidates are of: sites are known from it
+  const RecordedTrace* records = nullptr;  // the same trace with its records, if it has any: plans count visits with them
   std::string scratch;             // folder for the traces of the runs, which must exist; they are removed
   std::string witnesses;           // folder for the witness files; empty: here
   UnitOptions units;

@@ -59,7 +59,8 @@ std::string Milestone::sentence() const {
   return text;
 }
 
-Result<Plan> plan_of(const Trace& trace, const std::vector<EventIndex>& events) {
+Result<Plan> plan_of(const Trace& trace, const std::vector<EventIndex>& events,
+                     const std::function<uint64_t(EventIndex)>& known) {
   std::map<EventIndex, uint64_t> visit_of;
   for (EventIndex index : events) visit_of[index] = 0;
   VisitCounter counter;
@@ -67,7 +68,9 @@ Result<Plan> plan_of(const Trace& trace, const std::vector<EventIndex>& events) 
   for (size_t index = 0; index < trace.size() && next != visit_of.end(); ++index) {
     const Event& event = trace.events()[index];
     uint64_t visit = counter.count(event);
-    if (raw(next->first) == index) (next++)->second = visit;
+    if (raw(next->first) != index) continue;
+    const uint64_t told = known ? known(next->first) : 0;
+    (next++)->second = told != 0 ? told : visit;
   }
   if (next != visit_of.end()) return Error{"", "a milestone lies behind the end of the trace"};
   Plan plan;
@@ -80,8 +83,8 @@ Result<Plan> plan_of(const Trace& trace, const std::vector<EventIndex>& events) 
     const SiteInfo& site = trace.site(event.site);
     Milestone milestone{thread.path, event.kind,    site.file, site.line, site.column,
                         site.function, visit_of[index], std::nullopt, ""};
-    // A visit that touches several variables (a wide access) is one milestone.
-    if (!plan.milestones.empty() && plan.milestones.back() == milestone) continue;
+    // A visit that touches several variables is one milestone.
+    if (std::find(plan.milestones.begin(), plan.milestones.end(), milestone) != plan.milestones.end()) continue;
     plan.milestones.push_back(std::move(milestone));
   }
   return plan;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,8 +36,10 @@ struct Plan {
 };
 
 // The milestones of these events of a trace, in the order given. Occurrences are counted as the scheduler counts them:
-// per visit of the segment, however many bytes it touches. Cost: one pass over the trace.
-Result<Plan> plan_of(const Trace& trace, const std::vector<EventIndex>& events);
+// per visit of the segment, however many bytes it touches. `visit_of` knows them (0: not this one); where nobody does they
+// are guessed from the events, which fails where a segment has two operations at one place. Cost: one pass over the trace.
+Result<Plan> plan_of(const Trace& trace, const std::vector<EventIndex>& events,
+                     const std::function<uint64_t(EventIndex)>& visit_of = {});
 
 // Milestones of one thread must stand in the order in which the thread can reach them.
 Status validate(const Plan& plan);

@@ -1,5 +1,9 @@
 // Plans: followed where they can be, given up where not, with the reason.
 #include "control/running.h"
+#include <algorithm>
+#include <map>
+
+#include "prove/visits.h"
 #include "trace/load.h"
 
 namespace cleave::exec {
@@ -122,6 +126,54 @@ TEST(Plan, OfAPlaceThatDoesNotExistIsAnError) {
   Result<RunOutcome> outcome = run(along);
   ASSERT_FALSE(outcome.ok());
   EXPECT_NE(outcome.error().sentence().find("no such place"), std::string::npos);
+}
+
+// The last visits of all places, in the order in which they were recorded. A count that is too high is never reached; one
+// that is too low finds another value, where the visit has one.
+TEST(Plan, VisitsAreCountedAsTheRuntimeCountsThem) {
+  Recorded serial("same_place");
+  Result<RecordedTrace> loaded = load_recorded_trace(serial.trace_path);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().sentence();
+  const Trace& trace = loaded.value().trace;
+  prove::RecordedVisits visits(loaded.value());
+  ASSERT_TRUE(visits.known());
+  std::map<std::tuple<ThreadId, SiteId, EventKind>, EventIndex> last;
+  size_t pairs = 0, without_line = 0;
+  for (size_t e = 0; e < trace.size(); ++e) {
+    const Event& event = trace.events()[e];
+    if (event.site == kNone<SiteId> || !trace.site(event.site).file.ends_with("same_place.cpp")) continue;
+    const bool lock = event.kind == EventKind::Acquire || event.kind == EventKind::Release;
+    if ((!is_access(event.kind) && !lock) || visits.of(EventIndex{e}) == 0) continue;
+    last[{event.thread, event.site, event.kind}] = EventIndex{e};
+    without_line += trace.site(event.site).line == 0;
+    pairs += trace.site(event.site).function.find("put") != std::string::npos;
+  }
+  EXPECT_EQ(pairs, 24u) << "two threads, four times, three at one place";
+  EXPECT_EQ(without_line, 8u);
+  std::vector<EventIndex> events;
+  for (const auto& [place, event] : last) events.push_back(event);
+  std::sort(events.begin(), events.end());
+  EXPECT_GE(events.size(), 10u);
+  Result<Plan> plan = plan_of(trace, events, [&](EventIndex event) { return visits.of(event); });
+  ASSERT_TRUE(plan.ok()) << plan.error().sentence();
+  uint64_t most = 0;
+  for (size_t i = 0; i < plan.value().milestones.size(); ++i) {
+    Milestone& milestone = plan.value().milestones[i];
+    if (milestone.function.find("put") != std::string::npos) most = std::max(most, milestone.occurrence);
+  }
+  EXPECT_EQ(most, 8u) << "of twelve writes two each are one visit";
+  for (EventIndex event : events) {
+    if (trace.event(event).kind != EventKind::Write) continue;
+    for (Milestone& milestone : plan.value().milestones) {
+      const Event& write = trace.event(event);
+      const bool same = milestone.kind == EventKind::Write && milestone.line == trace.site(write.site).line &&
+                        milestone.column == trace.site(write.site).column && milestone.thread == trace.thread(write.thread).path;
+      if (same) milestone.value = write.value;
+    }
+  }
+  RunOutcome outcome = serial.follow("same_place", plan.value());
+  EXPECT_TRUE(outcome.plan.complete()) << outcome.plan.why;
+  EXPECT_EQ(outcome.exit_status, 0);
 }
 
 }  // namespace

@@ -196,6 +196,18 @@ TEST(Plan, CountsVisitsOfASiteNotEvents) {
   EXPECT_EQ(plan.value().milestones[0].thread, "0.1");
 }
 
+TEST(Plan, CodeWithoutALineIsNamedByItsFunction) {
+  Plan plan;
+  plan.milestones.push_back({"0.1", EventKind::Write, "a.cpp", 0, 0, "f", 1, std::nullopt, ""});
+  EXPECT_TRUE(validate(plan).ok());
+  plan.milestones.back().function.clear();
+  EXPECT_FALSE(validate(plan).ok());
+  plan.milestones.back().line = 5;
+  EXPECT_TRUE(validate(plan).ok());
+  plan.milestones.back().file.clear();
+  EXPECT_FALSE(validate(plan).ok());
+}
+
 TEST(Plan, AsksForNothingThatLiesBehind) {
   Plan plan;
   plan.milestones.push_back({"0.1", EventKind::Read, "a.cpp", 5, 0, "", 2, std::nullopt, ""});

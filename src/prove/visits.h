@@ -1,0 +1,27 @@
+// How often a thread had come to a place of the program when an event happened, as a plan's scheduler counts it: once for
+// each visit of a straight run of code that has an operation of that kind at that place, however many of them it has there
+// and however much memory they touch. A trace's events do not tell that; the records that they were read from do.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/reader.h"
+
+namespace cleave::prove {
+
+class RecordedVisits {
+ public:
+  // One pass over the records. The trace must outlive it.
+  explicit RecordedVisits(const RecordedTrace& recorded);
+
+  // Whether there are records at all: a text trace has none.
+  bool known() const { return !visits_.empty(); }
+  // From 1; 0: the scheduler does not come by there.
+  uint64_t of(EventIndex event) const { return visits_.empty() ? 0 : visits_[raw(event)]; }
+
+ private:
+  std::vector<uint32_t> visits_;  // by event
+};
+
+}  // namespace cleave::prove
