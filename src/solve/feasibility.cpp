@@ -135,6 +135,7 @@ class FeasibilityChecker::Impl {
     query_order_.reset();
     if (!order_) return false;
     if (!order_->possible(query)) return true;
+    if (!options_.same_value_is_violation && order_->writes_the_same(query)) return true;
     const std::string_view letters = word_of(query.pattern);
     const bool must_change = letters.size() == 3 && letters[1] == 'W' && (letters[0] == 'R' || letters[2] == 'R');
     if (must_change && !options_.same_value_is_violation && order_->changes_nothing(static_cast<uint32_t>(raw(query.remote)))) return true;

@@ -32,6 +32,8 @@ class MustOrder {
   // Whether the event writes what is there already, in every prefix that has it: what its thread read before under a lock
   // that all other writers of the variable hold.
   bool changes_nothing(uint32_t event);
+  // Whether the remote access writes what the first or the second one writes, in every prefix: no violation by definition 2.
+  bool writes_the_same(const FeasibilityQuery& query) const;
   // So many steps of another thread come before this step.
   uint32_t steps_before(uint32_t thread, uint32_t number, uint32_t other) const {
     return clock(layout_->offset[thread] + number)[other];
@@ -82,6 +84,8 @@ class MustOrder {
   void order_around(uint32_t read, const std::vector<uint32_t>& seen, bool initial);
   void judge_guards(const FeasibilityQuery& query);
   ValueSet before(uint32_t step, uint32_t variable);
+  ValueSet written(uint32_t step) const;
+  static bool same(const ValueSet& a, const ValueSet& b);
   bool guarded(const OrderVariable& variable, const OrderStep& read, const OrderStep& write) const;
   uint64_t initial_of(uint32_t read) const;
 

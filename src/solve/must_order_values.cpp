@@ -276,18 +276,31 @@ void MustOrder::judge_guards(const FeasibilityQuery& query) {
   const uint32_t variable = layout_->variable_of(static_cast<uint32_t>(raw(query.first)));
   if (letters.size() != 3 || variable == UINT32_MAX || work_ >= most_work_) return;
   auto step = [&](EventIndex event) { return layout_->step_of(static_cast<uint32_t>(raw(event))); };
-  auto written = [&](uint32_t at) { return layout_->steps[at].write == UINT32_MAX ? ValueSet::anything() : stored_[layout_->steps[at].write]; };
-  auto same = [](const ValueSet& a, const ValueSet& b) { return a.single() && b.single() && a.values() == b.values(); };
   const uint32_t first = step(query.first), remote = step(query.remote), second = step(query.second);
-  bool none = letters == "WRW" && same(before(first, variable), written(first));
+  bool none = writes_the_same(query) || (letters == "WRW" && same(before(first, variable), written(first)));
   if (letters[1] == 'W') {
     none = none || ((letters[0] == 'R' || letters[2] == 'R') && same(before(remote, variable), written(remote)));
-    none = none || (letters[0] == 'W' && same(written(first), written(remote)));
-    none = none || (letters[2] == 'W' && same(written(remote), written(second)));
   } else {
     none = none || (letters[2] == 'W' && same(before(remote, variable), written(second)));
   }
   if (none) possible_ = false;
 }
+
+bool MustOrder::writes_the_same(const FeasibilityQuery& query) const {
+  const std::string_view letters = word_of(query.pattern);
+  if (letters.size() != 3 || letters[1] != 'W') return false;
+  auto step = [&](EventIndex event) { return layout_->step_of(static_cast<uint32_t>(raw(event))); };
+  const uint32_t first = step(query.first), remote = step(query.remote), second = step(query.second);
+  if (first == UINT32_MAX || remote == UINT32_MAX || second == UINT32_MAX) return false;
+  return (letters[0] == 'W' && same(written(first), written(remote))) || (letters[2] == 'W' && same(written(remote), written(second)));
+}
+
+// What the step stores, as far as that is known.
+ValueSet MustOrder::written(uint32_t step) const {
+  const uint32_t write = layout_->steps[step].write;
+  return write == UINT32_MAX || write >= stored_.size() ? ValueSet::anything() : stored_[write];
+}
+
+bool MustOrder::same(const ValueSet& a, const ValueSet& b) { return a.single() && b.single() && a.values() == b.values(); }
 
 }  // namespace cleave

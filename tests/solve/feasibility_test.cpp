@@ -36,6 +36,54 @@ TEST(GuardedIndependence, AWriteOfTheSameValueIsNoViolation) {
   EXPECT_EQ(FeasibilityChecker(lifted.value(), conflicts).decide({first, remote, second, Pattern::RWR}).answer, Answer::Feasible);
 }
 
+// Ten players, each of whom takes the ball away and puts the same back: which of them writes what needs no proof a triple, and
+// must not, since those for the many writes of `hits` use up what there is for proofs.
+TEST(GuardedIndependence, WritesOfOneValueAreKnownBeforeAnythingIsAsked) {
+  Program p;
+  struct Play {
+    EventIndex look, take, give;
+  };
+  std::vector<Play> plays;
+  uint64_t hits = 0;
+  for (int player = 0; player < 10; ++player) {
+    const std::string name = "T" + std::to_string(player), ball = "b" + std::to_string(player);
+    const char* t = name.c_str();
+    Play play;
+    play.look = p.read(t, "ball", 7, ball);
+    p.assume(t, "(= " + ball + " 7)");
+    play.take = p.write(t, "ball", 0, "0");
+    for (int i = 0; i < 20; ++i, ++hits) {
+      const std::string seen = "h" + std::to_string(hits);
+      p.read(t, "hits", hits, seen);
+      p.write(t, "hits", hits + 1, "(+ " + seen + " 1)");
+    }
+    play.give = p.write(t, "ball", 7, ball);
+    plays.push_back(play);
+  }
+  p.b.set_initial(p.b.variable("ball"), 7);
+  Trace trace = p.done();
+  Result<SymbolicTrace> lifted = lift_annotations(trace);
+  ASSERT_TRUE(lifted.ok());
+  FeasibilityOptions nothing;  // neither the solver nor states
+  nothing.effort = nothing.states = 0;
+  FeasibilityChecker checker(lifted.value(), nothing);
+  std::vector<FeasibilityQuery> never, may_be;
+  for (const Play& mine : plays) {
+    for (const Play& theirs : plays) {
+      if (&mine == &theirs) continue;
+      never.push_back({mine.look, theirs.take, mine.take, Pattern::RWW});
+      never.push_back({mine.take, theirs.take, mine.give, Pattern::WWW});
+      never.push_back({mine.take, theirs.give, mine.give, Pattern::WWW});
+      may_be.push_back({mine.look, theirs.give, mine.take, Pattern::RWW});
+    }
+  }
+  std::vector<FeasibilityQuery> all = never;
+  all.insert(all.end(), may_be.begin(), may_be.end());
+  checker.propagate(all);
+  for (const FeasibilityQuery& query : may_be) EXPECT_NE(checker.decide(query).answer, Answer::Infeasible);
+  for (const FeasibilityQuery& query : never) ASSERT_EQ(checker.decide(query).answer, Answer::Infeasible);
+}
+
 TEST(Inputs, AreChosenSoThatTheConditionHolds) {
   Program p;
   EventIndex in = p.b.add({.kind = EventKind::Input, .thread = p.b.thread("T2"), .object = p.b.input_name("amount"), .value = 1});
