@@ -41,6 +41,7 @@ def counts_of(result):
     counts["not run"] = counts["sat"] - counts["as predicted"] - counts["diverged"]
     for key in WALK:
         counts[key] = symbolic.get(key, 0)
+    counts.update({key: value for key, value in symbolic.items() if key.startswith("pins at ")})
     return counts
 
 
@@ -104,6 +105,7 @@ def main():
         print(row(f"**{ran} programs**", total))
     print(f"{ran} programs:", ", ".join(f"{key} {total[key]}" for key in COLUMNS))
     print("lifting:", ", ".join(f"{key} {total[key]}" for key in WALK))
+    print("pins:", ", ".join(f"{key} {total[key]}" for key in sorted(total, key=lambda k: -total[k]) if key.startswith("pins at ")))
     for problem in problems:
         print(problem)
     return 1 if problems else 0

@@ -75,6 +75,7 @@ void note_walk(const WalkReport& walk, StageReport* stage, std::vector<std::stri
   stage->counts["values that differ"] = walk.mismatches;
   stage->counts["concretized"] = walk.concretized;
   stage->counts["pins"] = walk.pins;
+  for (const auto& [instruction, count] : walk.pins_at) stage->counts["pins at " + instruction] = count;
   remarks->insert(remarks->end(), walk.remarks.begin(), walk.remarks.end());
 }
 

@@ -17,7 +17,10 @@
 #include "model/sets.h"
 #include "model/units.h"
 #include "prove/program_line.h"
-#include "trace/reader.h"
+
+namespace cleave {
+struct RecordedTrace;
+}
 
 namespace cleave::prove {
 

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "exec/tables.h"
+#include "trace/reader.h"
 #include "trace/records.h"
 
 namespace cleave::prove {

@@ -6,7 +6,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "trace/reader.h"
+#include "base/ids.h"
+
+namespace cleave {
+struct RecordedTrace;
+}
 
 namespace cleave::prove {
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct WalkReport {
   uint64_t stores_moving = 0;                          // to an array's element, with an index that depends on symbols
   uint64_t concretized = 0;                            // values that took what was recorded
   uint64_t pins = 0;                                   // conditions that keep symbols at their recorded values
+  std::map<std::string, uint64_t> pins_at;             // of these, by the instruction that needs the value
   uint64_t calls_followed = 0;                         // through pointers, virtual ones among them, into code with bitcode
   std::vector<std::string> remarks;                    // one sentence per kind of thing not modelled, or lost thread
 };

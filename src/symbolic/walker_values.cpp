@@ -96,6 +96,8 @@ void Walker::pin(const Lane& lane) {
   if (!lane.known() || pool().is_constant(lane.expression)) return;
   ++context_.report.concretized;
   ++context_.report.pins;
+  const bool at_instruction = !frames_.empty() && top().next != top().block->begin();
+  ++context_.report.pins_at[at_instruction ? std::prev(top().next)->getOpcodeName() : "none"];
   assume(make(Op::Equal, 1, lane, known(lane.concrete, lane.width)), true);
 }
 

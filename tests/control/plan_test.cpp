@@ -5,6 +5,7 @@
 
 #include "prove/visits.h"
 #include "trace/load.h"
+#include "trace/reader.h"
 
 namespace cleave::exec {
 namespace {

@@ -192,6 +192,21 @@ class Bank(unittest.TestCase):
         self.assertIn(done.returncode, (0, 1), done.stderr)
         self.assertIn("the symbolic stage was left out", " ".join(done.stdout.split()))
 
+    def test_each_model_says_what_the_paper_says_of_it(self):
+        """CTP's figure 1 (a) with both conditions: `cam` reports what the data rules out, `mcm` misses what is real."""
+        said = {}
+        for condition in ("(> b 0)", "(>= b 0)"):
+            (self.folder / "figure.txt").write_text(
+                "# cleave text trace 1\nT1 begin u\nT1 read x 0 -> a\nT1 write x 1 = (+ a 1)\nT1 end\n"
+                f"T2 read x 1 -> b\nT2 assume {condition}\nT2 write x 5 = 5\n")
+            for model in ("ctp", "cam", "mcm"):
+                done = self.cleave("predict", "--all", "--model", model, "figure.txt", "--json", "-")
+                self.assertIn(done.returncode, (0, 1), done.stderr)
+                said[condition, model] = [finding["stages"]["symbolic"] for finding in json.loads(done.stdout)["findings"]
+                                          if finding["pattern"] == "RWW"]
+        self.assertEqual(said, {("(> b 0)", "ctp"): ["unsat"], ("(> b 0)", "cam"): ["sat"], ("(> b 0)", "mcm"): ["unsat"],
+                                ("(>= b 0)", "ctp"): ["sat"], ("(>= b 0)", "cam"): ["sat"], ("(>= b 0)", "mcm"): ["unsat"]})
+
     def test_no_time_for_the_solver(self):
         done = self.cleave("predict", "--no-replay", "--all", "--solver-seconds", "0", "bank.cleave", "--json", "-")
         self.assertIn(done.returncode, (0, 1), done.stderr)

@@ -88,6 +88,10 @@ TEST_P(Levels, WhatIsComputedIsWhatWasRecorded) {
   EXPECT_GT(r.values_compared, 100u);
   EXPECT_GT(r.shared_writes_symbolic, 0u);
   EXPECT_GT(r.branches_symbolic, 0u);
+  uint64_t pins = 0;
+  for (const auto& [instruction, count] : r.pins_at) pins += count;
+  EXPECT_EQ(pins, r.pins) << "each is counted where it is needed";
+  EXPECT_GT(r.pins, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Optimisation, Levels, testing::Values("-O0", "-O1", "-O2", "-O3"),
