@@ -181,12 +181,18 @@ class Stage {
     return queries;
   }
 
-  void propagate(const std::vector<Open>& open) {
+  // What follows from the run alone rules out most of many triples: all of them are looked at before one is asked.
+  void propagate(std::vector<Open>& open) {
     if (options_.model != "ctp") return;
     try {
       checker_.propagate(undecided(open));
     } catch (const std::bad_alloc&) {
-      // Each question is asked without it then.
+      return;  // each question is asked without it then
+    }
+    for (Open& one : open) {
+      for (size_t i = 0; i < one.answers.size(); ++i) {
+        if (checker_.excluded(query_of(*one.candidate, one.candidate->representatives[i]))) one.answers[i] = Asked::Unsat;
+      }
     }
   }
 

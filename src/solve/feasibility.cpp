@@ -75,6 +75,10 @@ class FeasibilityChecker::Impl {
     if (layout->applicable) order_.emplace(layout, kOrderWork);
   }
 
+  bool excluded(const FeasibilityQuery& query) const {
+    return order_ && (!order_->possible(query) || (!options_.same_value_is_violation && order_->writes_the_same(query)));
+  }
+
   Feasibility decide(const FeasibilityQuery& query, Effort effort) {
     Feasibility result;
     if (out_of_time()) {
@@ -134,8 +138,7 @@ class FeasibilityChecker::Impl {
   bool ruled_out(const FeasibilityQuery& query) {
     query_order_.reset();
     if (!order_) return false;
-    if (!order_->possible(query)) return true;
-    if (!options_.same_value_is_violation && order_->writes_the_same(query)) return true;
+    if (excluded(query)) return true;
     const std::string_view letters = word_of(query.pattern);
     const bool must_change = letters.size() == 3 && letters[1] == 'W' && (letters[0] == 'R' || letters[2] == 'R');
     if (must_change && !options_.same_value_is_violation && order_->changes_nothing(static_cast<uint32_t>(raw(query.remote)))) return true;
@@ -397,6 +400,7 @@ FeasibilityChecker::FeasibilityChecker(SymbolicTrace& trace, FeasibilityOptions 
     : impl_(std::make_unique<Impl>(trace, options)) {}
 FeasibilityChecker::~FeasibilityChecker() = default;
 void FeasibilityChecker::propagate(std::span<const FeasibilityQuery> queries) { impl_->propagate(queries); }
+bool FeasibilityChecker::excluded(const FeasibilityQuery& query) const { return impl_->excluded(query); }
 void FeasibilityChecker::survey(std::span<const FeasibilityQuery> queries) { impl_->survey(queries); }
 Feasibility FeasibilityChecker::decide(const FeasibilityQuery& query, Effort effort) { return impl_->decide(query, effort); }
 

@@ -73,6 +73,8 @@ class FeasibilityChecker {
   // Finds once what all feasible prefixes of the run have in common, for all these queries; see must_order.h. Only for
   // traces that are short enough; otherwise nothing changes.
   void propagate(std::span<const FeasibilityQuery> queries);
+  // Whether what propagate() found rules it out, without looking further: O(1).
+  bool excluded(const FeasibilityQuery& query) const;
   // Looks once at where threads can be together, for all these queries: what that shows to be infeasible is so at once
   // when it is asked. Only for traces that are short enough; otherwise nothing changes.
   void survey(std::span<const FeasibilityQuery> queries);
