@@ -22,16 +22,15 @@ HERE = Path(__file__).resolve().parent
 PORT = 22177
 
 
-def commands(programs, folder, record):
+def commands(programs, folder):
     data = folder / "data"
     chance = random.Random(1)
     data.write_bytes(b"".join(b"%d cleave " % chance.randrange(1000) for _ in range(20000))[:200_000])
-    memcached = ["memcached", "-u", "root", "-p", str(PORT), "-U", "0", "-l", "127.0.0.1", "-t", "2"]
-    memcached[0] = str(programs / "memcached" / "memcached")
+    memcached = [str(programs / "memcached" / "memcached"), "-u", "root", "-p", str(PORT), "-U", "0", "-l", "127.0.0.1", "-t", "2"]
     return {
-        "pbzip2": record + [str(programs / "pbzip2" / "pbzip2"), "-p2", "-b1", "-kfq", str(data)],
-        "memcached": [str(HERE / "programs" / "memcached_load.py"), str(PORT), "640"] + record + memcached,
-        "leveldb": record + [str(programs / "leveldb" / "leveldb_driver"), str(folder / "database"), "20"],
+        "pbzip2": [str(programs / "pbzip2" / "pbzip2"), "-p2", "-b1", "-kfq", str(data)],
+        "memcached": [str(HERE / "programs" / "memcached_load.py"), str(PORT), "640"] + memcached,
+        "leveldb": [str(programs / "leveldb" / "leveldb_driver"), str(folder / "database"), "20"],
     }
 
 
@@ -65,8 +64,8 @@ def main():
         if not (programs / f"{name}.built").exists():
             print(f"{name} is not built: scripts/bench-programs {asked.build} recorded", file=sys.stderr)
             return 3
-        record = [tool, "record", "-o", str(trace), "--"]
-        subprocess.run(commands(programs, folder, record)[name], stdout=subprocess.DEVNULL, timeout=120, env=environment)
+        subprocess.run(commands(programs, folder)[name], stdout=subprocess.DEVNULL, timeout=120,
+                       env={**environment, "CLEAVE_TRACE": str(trace)})
         subprocess.run([tool, "predict", "--no-replay", "--quiet", "--solver-seconds", "1", "--json", str(found), str(trace)],
                        stdout=subprocess.DEVNULL, timeout=300, env=environment)
         result = json.loads(found.read_text())
