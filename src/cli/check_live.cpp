@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "analysis/conflict/hints.h"
+#include "base/temporary.h"
 #include "base/trace_files.h"
 #include "exec/launch.h"
 #include "exec/run.h"
@@ -37,8 +38,7 @@ class LiveTrace {
       std::filesystem::remove(path_);
       return;
     }
-    const char* directory = std::getenv("TMPDIR");
-    path_ = fmt::format("{}/cleave-check-XXXXXX", directory != nullptr && *directory ? directory : "/tmp");
+    path_ = temporary_pattern("check");
     int descriptor = mkstemp(path_.data());
     if (descriptor >= 0) close(descriptor);
   }

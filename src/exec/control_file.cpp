@@ -11,6 +11,8 @@
 #include <cstring>
 #include <map>
 
+#include "base/temporary.h"
+
 namespace cleave::exec {
 namespace {
 
@@ -152,8 +154,7 @@ Result<ControlFile> ControlFile::make(const RunRequest& request, const std::vect
     file.path_ = fmt::format("/proc/{}/fd/{}", getpid(), descriptor);
     file.descriptor_ = descriptor;
   } else {
-    const char* directory = std::getenv("TMPDIR");
-    file.path_ = fmt::format("{}/cleave-control-XXXXXX", directory != nullptr && *directory ? directory : "/tmp");
+    file.path_ = temporary_pattern("control");
     descriptor = mkostemp(file.path_.data(), O_CLOEXEC);
   }
   if (descriptor < 0) return Error{file.path_, fmt::format("cannot be made: {}", std::strerror(errno))};

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/temporary.h"
 #include "exec/control_file.h"
 #include "exec/launch.h"
 
@@ -87,8 +88,7 @@ std::string gdb_script(const LaunchRequest& program, const std::vector<std::stri
 class Scratch {
  public:
   Scratch() {
-    const char* directory = std::getenv("TMPDIR");
-    path_ = fmt::format("{}/cleave-gdb-XXXXXX", directory != nullptr && *directory ? directory : "/tmp");
+    path_ = temporary_pattern("gdb");
     made_ = mkdtemp(path_.data()) != nullptr;
   }
   ~Scratch() {

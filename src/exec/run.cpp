@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "abi/trace_file.h"
+#include "base/temporary.h"
 #include "base/trace_files.h"
 #include "exec/control_file.h"
 #include "exec/explain.h"
@@ -24,8 +25,7 @@ namespace {
 class TemporaryFile {
  public:
   TemporaryFile() {
-    const char* directory = std::getenv("TMPDIR");
-    path_ = fmt::format("{}/cleave-trace-XXXXXX", directory != nullptr && *directory ? directory : "/tmp");
+    path_ = temporary_pattern("trace");
     int descriptor = mkstemp(path_.data());
     if (descriptor >= 0) close(descriptor);
   }
