@@ -111,7 +111,7 @@ class Reorderer::Attempt {
   const std::array<std::optional<uint64_t>, 3>& values() const { return values_; }
 
  private:
-  bool take(uint32_t thread, Steps::Outcome outcome) {
+  bool take(Steps::Outcome outcome) {
     if (outcome == Steps::Outcome::Blocked || outcome == Steps::Outcome::Impossible) return false;
     EventNumber e = steps_.events().back();
     if (!steps_.kept_source()) keeps_ = false;
@@ -127,8 +127,8 @@ class Reorderer::Attempt {
     while (steps_.now(thread) < to) {
       Steps::Outcome outcome = steps_.step(thread);
       if (outcome == Steps::Outcome::Blocked && remote_gives_way && steps_.blocker() == remote_) {
-        if (!take(remote_, steps_.step(remote_))) return false;
-      } else if (!take(thread, outcome)) {
+        if (!take(steps_.step(remote_))) return false;
+      } else if (!take(outcome)) {
         return false;
       }
     }

@@ -157,38 +157,41 @@ class Replay {
   }
 
   std::string synchronize(EventNumber e, const Event& event) {
-    uint32_t t = raw(event.thread);
     changed_ = false;
-    SyncState* sync = event.object < syncs_.size() ? &syncs_[event.object] : nullptr;
+    if (event.kind == EventKind::Fork) threads_[event.object].forked = true;
+    if (event.kind == EventKind::Join && threads_[event.object].next != recorded_.length_[event.object])
+      return "joins a running thread";
+    return event.object < syncs_.size() ? operate(e, event, syncs_[event.object]) : "";
+  }
+
+  std::string operate(EventNumber e, const Event& event, SyncState& sync) {
+    uint32_t t = raw(event.thread);
     switch (event.kind) {
-      case EventKind::Fork: threads_[event.object].forked = true; return "";
-      case EventKind::Join:
-        return threads_[event.object].next == recorded_.length_[event.object] ? "" : "joins a running thread";
-      case EventKind::Acquire: return acquire(t, *sync, false);
-      case EventKind::AcquireShared: return acquire(t, *sync, true);
-      case EventKind::Release: release(*sync); return "";
+      case EventKind::Acquire: return acquire(t, sync, false);
+      case EventKind::AcquireShared: return acquire(t, sync, true);
+      case EventKind::Release: release(sync); return "";
       case EventKind::ReleaseShared:
-        if (sync->readers[t] > 0) --sync->readers[t];
+        if (sync.readers[t] > 0) --sync.readers[t];
         return "";
-      case EventKind::Post: ++sync->tokens; return "";
-      case EventKind::Down: return sync->tokens == 0 ? "no token" : (--sync->tokens, "");
-      case EventKind::OnceEnd: sync->once_done = true; return "";
-      case EventKind::OnceSeen: return sync->once_done ? "" : "once has not run";
+      case EventKind::Post: ++sync.tokens; return "";
+      case EventKind::Down: return sync.tokens == 0 ? "no token" : (--sync.tokens, "");
+      case EventKind::OnceEnd: sync.once_done = true; return "";
+      case EventKind::OnceSeen: return sync.once_done ? "" : "once has not run";
       case EventKind::Wait:
-        sync->sleeping.insert(t);
+        sync.sleeping.insert(t);
         if (event.object2 < syncs_.size()) release(syncs_[event.object2]);
         return "";
       case EventKind::Signal:
-        if (sync->sleeping.size() > sync->pending) ++sync->pending;
+        if (sync.sleeping.size() > sync.pending) ++sync.pending;
         return "";
       case EventKind::Broadcast:
-        sync->woken.insert(sync->sleeping.begin(), sync->sleeping.end());
-        sync->sleeping.clear();
-        sync->pending = 0;
+        sync.woken.insert(sync.sleeping.begin(), sync.sleeping.end());
+        sync.sleeping.clear();
+        sync.pending = 0;
         return "";
-      case EventKind::Wake: return wake(e, event, *sync);
-      case EventKind::Arrive: threads_[t].arrival = sync->arrivals++; return "";
-      case EventKind::Pass: return pass(event, *sync);
+      case EventKind::Wake: return wake(e, event, sync);
+      case EventKind::Arrive: threads_[t].arrival = sync.arrivals++; return "";
+      case EventKind::Pass: return pass(event, sync);
       default: return "";
     }
   }
