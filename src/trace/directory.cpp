@@ -26,10 +26,6 @@ void erase_range(Map& map, uint64_t address, uint64_t bytes) {
   for (auto it = map.lower_bound(address); it != map.end() && it->first < end;) it = map.erase(it);
 }
 
-std::string_view text_of(const SiteTables& tables, uint32_t index) {
-  return index == kNoIndex ? std::string_view() : std::string_view(tables.strings[index]);
-}
-
 // The sources that the pass gives to a round of a loop and to a place to wait (pass/marks.h).
 constexpr uint32_t kRoundOfLoop = 6, kPlaceToWait = 7;
 
@@ -60,10 +56,10 @@ SiteId Directory::site_slowly(const Module& module, uint32_t index) {
   if (id != kNone<SiteId>) return id;
   const SiteEntry& entry = module.tables.sites[index];
   SiteInfo info{
-      .file = std::string(text_of(module.tables, entry.file)), .line = entry.line, .column = entry.column};
+      .file = std::string(module.tables.text(entry.file)), .line = entry.line, .column = entry.column};
   if (entry.function != kNoIndex) info.function = module.tables.functions[entry.function].name;
-  info.variable = text_of(module.tables, entry.variable);
-  info.type = text_of(module.tables, entry.type);
+  info.variable = module.tables.text(entry.variable);
+  info.type = module.tables.text(entry.type);
   return id = builder_.add_site(std::move(info));
 }
 
@@ -87,7 +83,7 @@ UnitNameId Directory::unit_name_slowly(const Module& module, uint32_t index) {
   }
   if (entry.function != kNoIndex) {
     const FunctionEntry& function = module.tables.functions[entry.function];
-    info.file = text_of(module.tables, function.file);
+    info.file = module.tables.text(function.file);
     if ((function.flags & FunctionEntry::kGetter) != 0) info.flags |= UnitNameInfo::kGetter;
     if ((function.flags & FunctionEntry::kSetter) != 0) info.flags |= UnitNameInfo::kSetter;
     if ((function.flags & FunctionEntry::kFriend) != 0) info.flags |= kUnitSteps;
@@ -119,49 +115,6 @@ const std::pair<const uint64_t, Directory::Instance>* Directory::instance_at(uin
     it = above;
   }
   return &*it;
-}
-
-bool Directory::in_program(TableSite site) const {
-  const SiteTables& tables = site.module->tables;
-  for (uint32_t index = site.site; index != kNoIndex; index = tables.sites[index].inlined_at) {
-    if (!is_system_file(text_of(tables, tables.sites[index].file))) return true;
-  }
-  return false;
-}
-
-std::string Directory::place_of(TableSite site) const {
-  if (!site) return {};
-  const SiteTables& tables = site.module->tables;
-  uint32_t index = site.site;
-  // Within code of the system's headers the place that a person knows is where it was called from.
-  while (tables.sites[index].inlined_at != kNoIndex &&
-         is_system_file(text_of(tables, tables.sites[index].file))) {
-    index = tables.sites[index].inlined_at;
-  }
-  std::string_view file = text_of(tables, tables.sites[index].file);
-  size_t slash = file.rfind('/');
-  return fmt::format("{}:{}", slash == std::string_view::npos ? file : file.substr(slash + 1),
-                     tables.sites[index].line);
-}
-
-std::string Directory::global_name(uint64_t address, const std::pair<const uint64_t, Global>& global,
-                                   bool stop_at_system) const {
-  const SiteTables& tables = global.second.module->tables;
-  const GlobalEntry& entry = tables.globals[global.second.index];
-  uint64_t offset = address - global.first;
-  std::string name = entry.name;
-  uint64_t elements = array_elements(entry.type_name);
-  if (elements > 0 && entry.size >= elements) {
-    uint64_t size = entry.size / elements;
-    name += fmt::format("[{}]", offset / size);
-    offset %= size;
-  }
-  bool whole = stop_at_system && offset == 0;  // a pthread_mutex_t, not its first field
-  if (entry.type != kNoIndex && !(whole && (tables.types[entry.type].flags & TypeEntry::kSystemType) != 0)) {
-    std::string path = field_path(tables, entry.type, offset, stop_at_system);
-    if (!path.empty()) return name + "." + path;
-  }
-  return offset == 0 ? name : fmt::format("{}+{}", name, offset);
 }
 
 const std::pair<const uint64_t, Directory::Instance>& Directory::instance(uint64_t base, const Module& module,
@@ -266,103 +219,6 @@ ObjectId Directory::self_slowly(uint64_t address, const Module& module, uint32_t
   return instance(address, module, type).second.object;
 }
 
-void Directory::note_field(Named& named, const Module& module, uint32_t type, uint64_t offset) const {
-  FieldFacts facts = field_facts(module.tables, type, offset);
-  named.flags = facts.flags;
-  named.set = std::move(facts.set);
-}
-
-void Directory::note_global(Named& named, const Module& module, const GlobalEntry& entry) const {
-  std::string_view type = entry.type_name;
-  if (type.starts_with("std::atomic") || type.starts_with("_Atomic")) named.flags |= VariableInfo::kAtomic;
-  if ((entry.flags & GlobalEntry::kClassStatic) != 0) {
-    named.home = entry.name.substr(0, entry.name.rfind("::"));
-  } else if ((entry.flags & GlobalEntry::kFileStatic) != 0 && module.name.ends_with(".c")) {
-    named.home = text_of(module.tables, entry.file);
-  }
-}
-
-// Whether the object that a site speaks of can lie where this access would put it. A fill or copy that the optimiser made
-// out of several stores has the site of one of them, and touches more than that field.
-bool Directory::fits(uint64_t address, uint64_t bytes, const SiteEntry& entry, const Module& module) const {
-  if (address < entry.offset || bytes > field_room(module.tables, entry.object_type, entry.offset)) return false;
-  const TypeEntry& type = module.tables.types[entry.object_type];
-  uint64_t base = address - entry.offset;
-  auto holds = [&](uint64_t start, uint64_t size) { return base >= start && base + type.size <= start + size; };
-  if (const auto* global = global_at(address)) return holds(global->first, global->second.size);
-  if (const auto* block = block_at(address)) return holds(block->first, block->second.size);
-  const auto* known = instance_at(address);  // two objects of one class do not overlap
-  return known == nullptr || known->first == base ||
-         known->second.module->tables.types[known->second.type].name != type.name;
-}
-
-Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite site) {
-  Named named;
-  const SiteEntry* entry = site ? &site.module->tables.sites[site.site] : nullptr;
-  std::string_view said =
-      entry != nullptr ? text_of(site.module->tables, entry->variable) : std::string_view();
-  const auto* global = global_at(address);
-  if (entry != nullptr && entry->object_type != kNoIndex &&
-      fits(address, std::max<uint64_t>(bytes, site.bytes), *entry, *site.module)) {
-    uint64_t base = address - entry->offset;
-    const SiteTables& tables = site.module->tables;
-    const TypeEntry& type = tables.types[entry->object_type];
-    const auto* known = instance_at(base);
-    std::string prefix;
-    bool inner = known != nullptr && known->first != base &&
-                 member_path(known->second.module->tables, known->second.type, base - known->first, type.name,
-                             &prefix);
-    const auto& owner = inner ? *known : instance(base, *site.module, entry->object_type);
-    named.object = owner.second.object;
-    named.field = field_path(owner.second.module->tables, owner.second.type, address - owner.first, false);
-    if (named.field.empty())
-      named.field = prefix + field_path(tables, entry->object_type, entry->offset, false);
-    note_field(named, *owner.second.module, owner.second.type, address - owner.first);
-    const auto* block = block_at(address);
-    if (is_library_type(type.name)) {
-      bool element = block != nullptr && !block->second.element.empty();
-      named.name = element ? block->second.element : declared_name(address, owner);
-      return named;
-    }
-    size_t bracket = named.field.find('[');
-    named.name =
-        !said.empty() && bracket == std::string::npos ? std::string(said) : type.name + "::" + named.field;
-    if (inner && said.empty())
-      named.name = owner.second.module->tables.types[owner.second.type].name + "::" + named.field;
-    return named;
-  }
-  if (global != nullptr) {
-    named.name = without_innards(global_name(address, *global, false));
-    const GlobalEntry& of = global->second.module->tables.globals[global->second.index];
-    if (of.type != kNoIndex && array_elements(of.type_name) == 0) {
-      const auto& owner = instance(global->first, *global->second.module, of.type);
-      named.object = owner.second.object;
-      named.field = field_path(owner.second.module->tables, of.type, address - global->first, false);
-      note_field(named, *owner.second.module, of.type, address - global->first);
-    }
-    note_global(named, *global->second.module, of);
-    return named;
-  }
-  if (const auto* known = instance_at(address)) {
-    named.object = known->second.object;
-    named.field = field_path(known->second.module->tables, known->second.type, address - known->first, false);
-    note_field(named, *known->second.module, known->second.type, address - known->first);
-    if (!named.field.empty()) {
-      named.name = declared_name(address, *known);
-      return named;
-    }
-  }
-  if (const auto* block = block_at(address)) {
-    named.object = named.object == kNone<ObjectId> ? block->second.object : named.object;
-    const Block& found = block->second;
-    named.name = found.element.empty() ? fmt::format("{}+{}", found.name, address - block->first) : found.element;
-    return named;
-  }
-  named.name =
-      !said.empty() ? std::string(said) : fmt::format("memory@{}", site ? place_of(site) : std::string("?"));
-  return named;
-}
-
 bool Directory::initial_of(uint64_t address, uint32_t bytes, uint64_t* value) const {
   const auto* global = global_at(address);
   if (global == nullptr) return false;
@@ -416,21 +272,6 @@ VariableId Directory::add_part(VariableId whole, uint64_t address, uint32_t byte
   return id;
 }
 
-std::string Directory::sync_name(uint64_t address, SyncKind kind) {
-  if (const auto* global = global_at(address)) return global_name(address, *global, true);
-  if (const auto* known = instance_at(address)) {
-    std::string field =
-        field_path(known->second.module->tables, known->second.type, address - known->first, true);
-    return fmt::format("{}.{}", builder_.tables().object(known->second.object).name,
-                       field.empty() ? fmt::format("+{}", address - known->first) : field);
-  }
-  constexpr const char* kWords[] = {"sync", "lock", "rwlock", "condition", "semaphore", "barrier", "once"};
-  const char* word = kWords[static_cast<size_t>(kind)];
-  if (const auto* block = block_at(address))
-    return fmt::format("{}+{}", builder_.tables().object(block->second.object).name, address - block->first);
-  return fmt::format("{}#{}", word, ++counts_[word]);
-}
-
 SyncId Directory::sync_slowly(uint64_t address, SyncKind kind) {
   auto cached = sync_cache_.find(address);
   if (cached != sync_cache_.end()) {
@@ -467,7 +308,7 @@ ObjectId Directory::allocate(uint64_t address, uint64_t bytes, TableSite caller,
   std::string name = place.empty() ? how : fmt::format("{}@{}", how, place);
   uint64_t count = ++counts_[name];
   ObjectInfo info{.name = fmt::format("{}#{}", name, count), .address = address, .size = bytes};
-  if (caller && is_system_file(text_of(caller.module->tables, caller.module->tables.sites[caller.site].file)))
+  if (caller && is_system_file(caller.module->tables.text(caller.module->tables.sites[caller.site].file)))
     info.type = kLibraryBlock;
   ObjectId id = builder_.add_object(std::move(info));
   blocks_[address] = Block{.size = std::max<uint64_t>(bytes, 1), .object = id, .name = std::move(name)};

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -148,6 +149,8 @@ struct SiteTables {
   std::vector<UnitEntry> units;
   std::vector<GlobalEntry> globals;  // in the order of cleave_module::globals
   Coverage coverage;
+  // Empty for kNoIndex.
+  std::string_view text(uint32_t index) const { return index == kNoIndex ? std::string_view() : strings[index]; }
   friend bool operator==(const SiteTables&, const SiteTables&) = default;
 };
 
