@@ -71,7 +71,7 @@ const char* Modules::add(std::span<const uint8_t> body, uint64_t offset) {
   const uint8_t* segments = body.data() + header.name_bytes;
   const uint8_t* globals = segments + header.segment_count * sizeof(cleave_segment);
   module.globals.resize(header.global_count);
-  std::memcpy(module.globals.data(), globals, header.global_count * 8);
+  if (header.global_count > 0) std::memcpy(module.globals.data(), globals, header.global_count * 8);
   Result<SiteTables> tables = decode_site_tables({globals + header.global_count * 8, header.table_bytes});
   const char* wrong = nullptr;
   if (tables.ok()) {
