@@ -13,6 +13,7 @@
 #include "cli/check_live.h"
 #include "cli/findings_output.h"
 #include "cli/units_and_sets.h"
+#include "exec/pass_on.h"
 #include "report/explain.h"
 #include "trace/load.h"
 #include "trace/reader.h"
@@ -255,7 +256,7 @@ int run_on_program(const CheckVerbOptions& options, conflict::CheckOptions check
     if (!report) return usage_error(report.error());
     const bool found = !report.value().report.findings.empty();
     together.add(live.seed, std::move(report).value());
-    if (found && live.stop) break;
+    if ((found && live.stop) || exec::PassedOn::asked()) break;
   }
   const std::string runs = together.sentence();
   const LiveReport all = std::move(together).all();

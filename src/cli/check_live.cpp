@@ -12,7 +12,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <iterator>
 #include <mutex>
 #include <thread>
 
@@ -20,6 +19,7 @@
 #include "base/temporary.h"
 #include "base/trace_files.h"
 #include "exec/launch.h"
+#include "exec/pass_on.h"
 #include "exec/run.h"
 #include "trace/reader.h"
 #include "trace/read_ahead.h"
@@ -151,33 +151,6 @@ class BackPressure {
   bool holding_ = false;
 };
 
-// Who asks us to end asks the program to end; we then say what there was.
-class PassedOn {
- public:
-  explicit PassedOn(pid_t process) {
-    target() = process;
-    struct sigaction pass {};
-    pass.sa_handler = [](int signal) {
-      if (target() > 0) kill(target(), signal);
-    };
-    for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &pass, &saved_[i]);
-  }
-  ~PassedOn() {
-    for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &saved_[i], nullptr);
-    target() = 0;
-  }
-  PassedOn(const PassedOn&) = delete;
-  PassedOn& operator=(const PassedOn&) = delete;
-
- private:
-  static constexpr int kSignals[] = {SIGTERM, SIGHUP};
-  static volatile pid_t& target() {
-    static volatile pid_t process = 0;
-    return process;
-  }
-  struct sigaction saved_[std::size(kSignals)];
-};
-
 // Attaches gdb on our terminal and waits until the person is done.
 void debug(pid_t process) {
   pid_t child = fork();
@@ -230,7 +203,7 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
   if (!source) return source.error();
   auto process = static_cast<pid_t>(source.value()->file().process_id());
   pressure.watch(process);
-  PassedOn passed_on(process);
+  exec::PassedOn passed_on(process);
 
   ReadAhead ahead(*source.value(), [&] { pressure.look(); });
   conflict::Checker checker(ahead.tables(), options);

@@ -11,6 +11,7 @@
 
 #include "cli/common.h"
 #include "exec/launch.h"
+#include "exec/pass_on.h"
 #include "exec/run.h"
 #include "schedule/witness.h"
 
@@ -77,6 +78,7 @@ exec::RunRequest request_of(const RecordOptions& options, const ProgramLine& pro
   request.spurious = options.spurious;
   request.time_limit = std::chrono::seconds(options.time_limit);
   request.trace = trace;
+  request.pass_on = true;
   parse(options.schedule, &request.policy);
   char here[4096];
   if (getcwd(here, sizeof here) != nullptr) request.directory = here;
@@ -102,7 +104,7 @@ int record_many(exec::RunRequest request, const RecordOptions& options) {
   unsigned failing = 0;
   int status = 0;
   unsigned done = 0;
-  for (unsigned number = 0; number < options.runs && !(options.first_failure && failing > 0); ++number) {
+  for (unsigned number = 0; number < options.runs && !(options.first_failure && failing > 0) && !exec::PassedOn::asked(); ++number) {
     ++done;
     request.seed = options.seed + number;
     Result<exec::RunOutcome> result = exec::run(request);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -15,7 +16,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <thread>
+
+#include "exec/pass_on.h"
 
 namespace cleave::exec {
 namespace {
@@ -84,6 +88,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
 // After fork: only what is safe in a child of a threaded process. Tells errno through `report` if it cannot start.
 [[noreturn]] void become(const char* path, char** words, char** environment, const LaunchRequest& request, int report) {
   KeysIgnored::restore();
+  if (!request.pass_on) prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (request.fixed_addresses) personality(ADDR_NO_RANDOMIZE);  // where it is not permitted, addresses just differ
   bool ready = request.directory.empty() || chdir(request.directory.c_str()) == 0;
   if (ready && request.quiet) {
@@ -152,6 +157,8 @@ LaunchOutcome wait_for(pid_t process, const LaunchRequest& request, Clock::time_
   rusage usage{};
   {
     TimeLimit time_limit(process, request);
+    std::optional<PassedOn> passed_on;
+    if (request.pass_on) passed_on.emplace(process);
     // Without reaping it first: its number must stay its own until the time limit is off.
     siginfo_t information{};
     while (waitid(P_PID, static_cast<id_t>(process), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR) {

@@ -24,6 +24,7 @@ struct LaunchRequest {
   uint64_t watched_limit = 0;                      // bytes; 0: none
   bool quiet = false;                              // its standard output and error go nowhere
   bool fixed_addresses = false;                    // no address randomization
+  bool pass_on = false;                            // requests to end go to it (pass_on.h); else it is killed when we end
 };
 
 struct LaunchOutcome {

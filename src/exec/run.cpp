@@ -170,6 +170,7 @@ LaunchRequest launch_request(const RunRequest& request, const std::string& trace
   launch.watched = trace;
   launch.watched_limit = request.trace_limit;
   launch.quiet = request.quiet;
+  launch.pass_on = request.pass_on;
   launch.fixed_addresses = serialised(request.policy) && !request.random_addresses;
   return launch;
 }

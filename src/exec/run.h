@@ -38,6 +38,7 @@ struct RunRequest {
   uint64_t trace_limit = 0;                   // bytes of trace at which the run is over, as at its time limit; 0: none
   bool random_addresses = false;              // under control they are fixed, so that pointers can be compared
   bool quiet = false;                         // standard output and error of the program go nowhere
+  bool pass_on = false;                       // requests to end go to it (pass_on.h); else it is killed when we end
 };
 
 enum class RunEnd : uint8_t { Exited, Signalled, Deadlock, Livelock, TimeLimit, Diverged };

@@ -2,6 +2,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -12,9 +13,11 @@
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "control/running.h"
 #include "exec/control_file.h"
+#include "exec/pass_on.h"
 
 namespace cleave::exec {
 namespace {
@@ -76,6 +79,61 @@ TEST(ControlFile, IsOnDiskWhereFilesInMemoryAreRefused) {
 TEST(ControlFile, ThatCannotBeMadeIsAnError) {
   Folder folder;
   EXPECT_EQ(in_child(make_where_nothing_can_be_written, folder.file("tmp")), 0);
+}
+
+bool has_begun(const std::string& trace) {
+  std::error_code none;
+  return std::filesystem::exists(trace, none) && std::filesystem::file_size(trace, none) > 0;
+}
+
+void wait_a_little() { std::this_thread::sleep_for(std::chrono::milliseconds(2)); }
+
+int end_what_runs(const std::string& folder) {
+  RunRequest endless = request("endless", Policy::Free);
+  endless.trace = folder + "/t.cleave";
+  endless.pass_on = true;
+  std::thread somebody([&] {
+    struct sigaction now {};
+    while (!has_begun(endless.trace) || now.sa_handler == SIG_DFL) {
+      wait_a_little();
+      sigaction(SIGTERM, nullptr, &now);
+    }
+    kill(getpid(), SIGTERM);
+  });
+  Result<RunOutcome> outcome = run(endless);
+  somebody.join();
+  if (!outcome) return 11;
+  if (outcome.value().end != RunEnd::Signalled || outcome.value().signal != SIGTERM) return 12;
+  return PassedOn::asked() ? 0 : 13;
+}
+
+TEST(PassedOn, WhoAsksUsToEndAsksTheProgram) {
+  Folder folder;
+  std::filesystem::create_directory(folder.file("run"));
+  EXPECT_EQ(in_child(end_what_runs, folder.file("run")), 0);
+}
+
+int kill_who_runs(const std::string& folder) {
+  setpgid(0, 0);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // who loses its parent becomes our child
+  RunRequest endless = request("endless", Policy::Free);
+  endless.trace = folder + "/t.cleave";
+  pid_t runner = fork();
+  if (runner == 0) _exit(run(endless) ? 0 : 1);
+  while (!has_begun(endless.trace)) wait_a_little();
+  kill(runner, SIGKILL);
+  waitpid(runner, nullptr, 0);
+  int status = 0;
+  for (int look = 0; look < 5000; ++look, wait_a_little()) {
+    if (waitpid(-1, &status, WNOHANG) > 0) return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? 0 : 11;
+  }
+  return kill(0, SIGKILL);  // the program runs on: it ends with us
+}
+
+TEST(Launch, AProgramDoesNotOutliveUs) {
+  Folder folder;
+  std::filesystem::create_directory(folder.file("run"));
+  EXPECT_EQ(in_child(kill_who_runs, folder.file("run")), 0);
 }
 
 TEST(TraceLimit, StopsARunThatGoesRoundInCircles) {
