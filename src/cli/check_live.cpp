@@ -27,7 +27,7 @@
 namespace cleave::cli {
 namespace {
 
-constexpr uint64_t kSecondLookUpTo = 64u << 20;  // bytes of trace: a moment
+constexpr uint64_t kSecondLookUpTo = 8u << 20;  // bytes of trace: a moment
 
 // The file that the program writes and we read; goes with us unless it is to be kept.
 class LiveTrace {

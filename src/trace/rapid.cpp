@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <charconv>
 #include <cstring>
@@ -47,6 +48,10 @@ class NumberedNames {
   uint32_t find(char letter, uint32_t number) const {
     return letter == letter_ && number < ids_.size() ? ids_[number] : kUnknown;
   }
+  // Somebody will ask for the number soon.
+  void prefetch(uint32_t number) const {
+    if (number < ids_.size()) __builtin_prefetch(&ids_[number]);
+  }
   static constexpr uint32_t kUnknown = UINT32_MAX;
 
  private:
@@ -63,8 +68,14 @@ class RapidParser {
   // The events of the next lines, as many as there is room for; fewer at the end and on an error only.
   size_t next(std::span<Event> out) {
     size_t count = 0;
-    for (; count < out.size(); ++count) {
-      if (!usual_line(out[count]) && !other_line(out[count])) break;
+    while (count < out.size()) {
+      if (const size_t usual = usual_lines(out.subspan(count)); usual > 0) {
+        count += usual;
+      } else if (other_line(out[count])) {
+        ++count;
+      } else {
+        break;
+      }
     }
     return count;
   }
@@ -99,23 +110,53 @@ class RapidParser {
     return false;
   }
 
-  // Nearly all lines of a long trace, where thread and location were met before. False: read it the long way.
-  [[gnu::always_inline]] bool usual_line(Event& event) {
+  // A line of the usual shape whose variable's id has not been looked at yet.
+  struct Awaited {
+    const char* begin;
+    uint32_t variable = 0;
+    uint8_t variable_at = 0, variable_size = 0;  // 0: it is no access
+    char letter = 0;
+  };
+
+  // Nearly all lines of a long trace, where thread and location were met before; a few at a time. The table of a million
+  // variables' ids is larger than the caches: each line asks for its place, and when all have asked they look. So many
+  // lines; 0: read the next one the long way.
+  size_t usual_lines(std::span<Event> out) {
+    std::array<Awaited, 16> awaited;
+    const size_t most = std::min(out.size(), awaited.size());
+    size_t count = 0;
+    while (count < most && usual_line(out[count], awaited[count])) ++count;
+    for (size_t i = 0; i < count; ++i) {
+      const Awaited& line = awaited[i];
+      if (line.variable_size == 0) continue;
+      out[i].object = numbered_variables_.find(line.letter, line.variable);
+      if (out[i].object == NumberedNames::kUnknown) [[unlikely]] out[i].object = new_variable(line);
+      if (out[i].object != NumberedNames::kUnknown) [[likely]] continue;
+      next_ = line.begin;  // it has another letter
+      line_ -= count - i;
+      return i;
+    }
+    return count;
+  }
+
+  [[gnu::always_inline]] bool usual_line(Event& event, Awaited& awaited) {
     if (end_ - next_ < RapidLine::kAfter || next_ - begin_ < RapidLine::kBefore) return false;
     const RapidLine line = read_rapid_line(next_);
     if (line.kind == RapidLine::Kind::Other || line.location >= numbered_sites_.size()) return false;
     const uint32_t thread = numbered_threads_.find(line.thread_letter, line.thread);
     const NumberedPlace place = numbered_sites_[line.location];
     if (thread == NumberedNames::kUnknown || place.site == kNone<SiteId>) return false;
+    awaited = {.begin = next_};
     uint32_t object = UINT32_MAX;
     EventKind kind = EventKind::End;
     if (line.kind <= RapidLine::Kind::Write) {
       kind = line.kind == RapidLine::Kind::Read ? EventKind::Read : EventKind::Write;
-      object = numbered_variables_.find(line.variable_letter, line.variable);
-      if (object == NumberedNames::kUnknown) {
-        object = new_variable(line);
-        if (object == NumberedNames::kUnknown) return false;
-      }
+      numbered_variables_.prefetch(line.variable);
+      awaited = {.begin = next_,
+                 .variable = line.variable,
+                 .variable_at = static_cast<uint8_t>(line.variable_at),
+                 .variable_size = static_cast<uint8_t>(line.variable_size),
+                 .letter = line.variable_letter};
     } else if (line.kind == RapidLine::Kind::Begin) {
       kind = EventKind::Begin;
       if ((object = place.unit) == UINT32_MAX) return false;
@@ -126,10 +167,10 @@ class RapidParser {
     return true;
   }
   // kUnknown: it has another letter.
-  [[gnu::noinline]] uint32_t new_variable(const RapidLine& line) {
-    uint32_t* place = numbered_variables_.place(line.variable_letter, line.variable);
+  [[gnu::noinline]] uint32_t new_variable(const Awaited& line) {
+    uint32_t* place = numbered_variables_.place(line.letter, line.variable);
     if (place == nullptr) return NumberedNames::kUnknown;
-    return *place = raw(builder_.add_variable(std::string_view(next_ + line.variable_at, line.variable_size)));
+    return *place = raw(builder_.add_variable(std::string_view(line.begin + line.variable_at, line.variable_size)));
   }
   struct Hold {
     ThreadId owner = kNone<ThreadId>;
