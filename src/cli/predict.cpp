@@ -208,8 +208,8 @@ std::string hint_text(const std::vector<UnitHint>& hints, const std::string& pro
   text += fmt::format(
       ". If such a function must be atomic, put CLEAVE_ATOMIC before it, or say --units 'functions:{}'", hints[0].function);
   if (program.empty()) return text;
-  return text + fmt::format(". Runs that take other paths: cleave check --schedule random --runs 50 --units 'functions:{}' -- {}",
-                            hints[0].function, program);
+  return text + fmt::format(". Other runs may take other paths: cleave check --schedule random --runs 50 -- {}, with these --units or without",
+                            program);
 }
 
 // A trace with what the symbolic stage needs of it; a text trace has no records.
