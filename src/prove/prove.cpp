@@ -37,7 +37,12 @@ class Prover {
  public:
   Prover(const prediction::Facts& facts, const std::vector<const Candidate*>& candidates,
          const std::vector<Finding>& findings, const ProveOptions& options)
-      : facts_(facts), visits_(visits_of(options, candidates)), planner_(facts, visits_ ? &*visits_ : nullptr), candidates_(candidates), findings_(findings), options_(options) {}
+      : facts_(facts),
+        visits_(visits_of(options, candidates)),
+        planner_(facts, visits_ ? &*visits_ : nullptr),
+        candidates_(candidates),
+        findings_(findings),
+        options_(options) {}
 
   ProveReport run() {
     start_ = options_.now();
