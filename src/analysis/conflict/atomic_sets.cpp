@@ -1,4 +1,6 @@
 // Atomic-set serializability: one conflict graph a set, edges are conflicts and nothing else.
+#include <algorithm>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <unordered_map>
 
 #include "analysis/conflict/engine.h"
@@ -60,7 +62,37 @@ class AtomicSets final : public Engine {
     bool declared;  // the unit is declared on the set
     bool own;       // the node was made for this set; others share it
   };
-  using Nodes = std::vector<Touched>;
+  // A walk over a list of objects touches as many sets as there are objects: those are found by hashing.
+  class Nodes {
+   public:
+    const Touched* find(SetId set) const {
+      if (places_.empty()) {
+        auto it = std::find_if(all_.begin(), all_.end(), [set](const Touched& known) { return known.set == set; });
+        return it == all_.end() ? nullptr : &*it;
+      }
+      auto it = places_.find(raw(set));
+      return it == places_.end() ? nullptr : &all_[it->second];
+    }
+    void add(const Touched& touched) {
+      constexpr size_t kFew = 16;
+      all_.push_back(touched);
+      any_declared_ = any_declared_ || touched.declared;
+      if (all_.size() < kFew) return;
+      for (size_t i = places_.size(); i < all_.size(); ++i) places_.emplace(raw(all_[i].set), static_cast<uint32_t>(i));
+    }
+    void clear() {
+      all_.clear();
+      places_.clear();
+      any_declared_ = false;
+    }
+    const std::vector<Touched>& all() const { return all_; }
+    bool any_declared() const { return any_declared_; }
+
+   private:
+    std::vector<Touched> all_;
+    boost::unordered_flat_map<uint32_t, uint32_t> places_;  // set → index; empty as long as they are few
+    bool any_declared_ = false;
+  };
 
   // A node as the note of a cover; no node that is there is 0.
   static uint64_t pack(NodeRef node) { return uint64_t{node.index} << 32 | node.generation; }
@@ -82,19 +114,15 @@ class AtomicSets final : public Engine {
   // An additional unit is a unit on the union of its sets: what it is not declared on shares the node of what it is
   // declared on, or of what it touched first. Sets that it is declared on stay apart.
   NodeRef find(Nodes& nodes, const OpenUnit& unit, SetId set) {
-    bool any_declared = false;
-    for (const Touched& known : nodes) {
-      if (known.set == set) return known.node;
-      any_declared = any_declared || known.declared;
-    }
-    bool shares = !nodes.empty() && (unit.additional || !any_declared);
-    NodeRef node = shares ? nodes.front().node : open(unit.unit, set);
-    nodes.push_back({set, node, !unit.additional, !shares});
+    if (const Touched* known = nodes.find(set)) return known->node;
+    bool shares = !nodes.all().empty() && (unit.additional || !nodes.any_declared());
+    NodeRef node = shares ? nodes.all().front().node : open(unit.unit, set);
+    nodes.add({set, node, !unit.additional, !shares});
     return node;
   }
   void end(const OpenUnit& unit) {
     if (unit.handle == UINT32_MAX) return;
-    for (const Touched& touched : nodes_[unit.handle]) {
+    for (const Touched& touched : nodes_[unit.handle].all()) {
       if (touched.own) graph_.end(touched.node);
     }
     nodes_[unit.handle].clear();
