@@ -37,7 +37,7 @@ void Merger::refresh() {
     lane.thread = &assembler_.thread(lane.number);
     lane.order = lanes_.size();
     by_number_[lane.number] = &lane;
-    ++starved_;
+    starve(lane);
   }
   for (Lane& lane : lanes_) {
     if (lane.status != Status::Starved || lane.next_chunk >= file_.threads()[lane.index].chunks.size())
@@ -86,8 +86,7 @@ bool Merger::open_chunk(Lane& lane) {
     end_lane(lane);
     return false;
   }
-  lane.status = Status::Starved;
-  ++starved_;
+  starve(lane);
   if (holder_ == &lane) wake(parked_turns_);
   return false;
 }
@@ -138,11 +137,23 @@ uint32_t Merger::stop_position(const Lane& lane, uint64_t until) const {
   return UINT32_MAX;
 }
 
-// A thread that has exited may have late records, but nobody waits for them.
-bool Merger::somebody_is_awaited() const {
-  return starved_ > 0 && std::any_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) {
-           return lane.status == Status::Starved && !lane.thread->exited;
-         });
+void Merger::starve(Lane& lane) {
+  lane.status = Status::Starved;
+  ++starved_;
+  if (lane.starving) return;
+  lane.starving = true;
+  starving_.push_back(&lane);
+}
+
+// A thread that has exited may have late records, but nobody waits for them. Of thousands of threads most have.
+bool Merger::somebody_is_awaited() {
+  while (!starving_.empty()) {
+    Lane& lane = *starving_.back();
+    if (lane.status == Status::Starved && !lane.thread->exited) return true;
+    lane.starving = false;
+    starving_.pop_back();
+  }
+  return false;
 }
 
 Merger::Outcome Merger::run(size_t events, bool final) {

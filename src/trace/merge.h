@@ -70,6 +70,7 @@ class Merger {
     bool busy = false;     // being run, or waiting for another that is run before it
     bool broken = false;   // the rest of its records cannot be decoded
     bool listed = false;    // in begun_
+    bool starving = false;  // in starving_
     // How far its accesses have been prefetched.
     struct Cursor {
       uint32_t position = 0, record = 0;  // in the chunk
@@ -92,7 +93,8 @@ class Merger {
   void begin_lane(Lane& lane);
   void run_lane(Lane& lane, uint64_t until, size_t events);
   bool step(Lane& lane, bool alone);
-  bool somebody_is_awaited() const;
+  void starve(Lane& lane);
+  bool somebody_is_awaited();
   bool open_chunk(Lane& lane);
   void process_segment(Lane& lane, uint32_t to, bool cautious, int depth);
   bool process_record(Lane& lane, uint64_t header);
@@ -144,6 +146,7 @@ class Merger {
   bool patient_ = true;
   bool final_ = false;  // nothing more will come
   size_t starved_ = 0;
+  std::vector<Lane*> starving_;  // all that are starved and have not exited, and some others
   size_t parked_ = 0;
   uint64_t forced_tickets_ = 0, forced_others_ = 0;
   uint64_t looks_ = 0, saved_reads_ = 0;
