@@ -52,9 +52,15 @@ def main():
     parser.add_argument("--keep", type=Path, help="leave traces and findings in this folder")
     asked = parser.parse_args()
     build = asked.build.resolve()
+    if asked.keep:
+        asked.keep.mkdir(parents=True, exist_ok=True)
+        return measure(build, asked.keep.resolve())
+    with tempfile.TemporaryDirectory(prefix="cleave-lifting-") as folder:
+        return measure(build, Path(folder))
+
+
+def measure(build, folder):
     tool, programs = str(build / "bin" / "cleave"), build / "bench" / "programs" / "recorded"
-    folder = (asked.keep or Path(tempfile.mkdtemp(prefix="cleave-lifting-"))).resolve()
-    folder.mkdir(parents=True, exist_ok=True)
     environment = {**os.environ, "NO_COLOR": "1"}
     print("| program | events | values compared | differ | branches | depend | expressions | shared stores | depend | expressions "
           "| pins |\n|" + "---|" * 11)
@@ -62,7 +68,7 @@ def main():
     for name in ("pbzip2", "memcached", "leveldb"):
         trace, found = folder / f"{name}.cleave", folder / f"{name}.json"
         if not (programs / f"{name}.built").exists():
-            print(f"{name} is not built: scripts/bench-programs {asked.build} recorded", file=sys.stderr)
+            print(f"{name} is not built: scripts/bench-programs {build} recorded", file=sys.stderr)
             return 3
         subprocess.run(commands(programs, folder)[name], stdout=subprocess.DEVNULL, timeout=120,
                        env={**environment, "CLEAVE_TRACE": str(trace)})

@@ -148,20 +148,18 @@ std::string about_sets(const Finding& cycle, const FieldLocks& locks) {
   return fmt::format("{}. If they have nothing to do with each other, say so in cleave.toml:\n[sets]{}", facts, lines);
 }
 
-bool annotated(const Trace& trace, const std::string& unit) {
-  return std::any_of(trace.unit_names().begin(), trace.unit_names().end(), [&](const UnitNameInfo& info) {
-    return info.name == unit && info.source == UnitSource::Annotated;
-  });
+bool made_by_heuristic(const Trace& trace, const std::string& unit) {
+  bool known = false;
+  for (const UnitNameInfo& info : trace.unit_names()) {
+    if (info.name != unit) continue;
+    if (info.source == UnitSource::Annotated) return false;
+    known = true;
+  }
+  return known;
 }
 
-bool known(const Trace& trace, const std::string& unit) {
-  return std::any_of(trace.unit_names().begin(), trace.unit_names().end(),
-                     [&](const UnitNameInfo& info) { return info.name == unit; });
-}
-
-// The function that was split is a unit because a heuristic says so.
 std::string about_unit(const Finding& cycle, const Trace& trace) {
-  if (!known(trace, cycle.unit) || annotated(trace, cycle.unit)) return {};
+  if (!made_by_heuristic(trace, cycle.unit)) return {};
   const EdgeReport& out = cycle.edges[cycle.split];
   const EdgeReport& back = cycle.edges[(cycle.split + cycle.edges.size() - 1) % cycle.edges.size()];
   std::string text;
