@@ -211,7 +211,7 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
     Result<std::span<const Event>> batch = ahead.next();
     if (!batch) return batch.error();
     if (batch.value().empty()) break;
-    if (!checker.feed(batch.value(), ahead.splits())) {
+    if (!checker.feed(batch.value(), ahead.splits(), ahead.freed())) {
       pressure.retire();
       stop_program(process, live.gdb);
       break;

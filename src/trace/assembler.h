@@ -30,7 +30,9 @@ struct Batch {
   EventList events;
   std::vector<std::pair<uint32_t, uint64_t>> old_values;  // position in events, what the update read
   std::vector<EventOrigin> origins;                       // if asked for
+  FreedIds freed;                                         // after the last event
   void clear() {
+    freed.clear();
     splits.clear();
     events.clear();
     old_values.clear();

@@ -26,6 +26,7 @@ class ReadAhead final : public EventSource {
 
   Result<std::span<const Event>> next() override;
   std::span<const VariableSplit> splits() const override { return current_.batch.splits; }
+  const FreedIds& freed() const override { return current_.batch.freed; }
   uint64_t old_value(size_t position) const override;
   const Trace& tables() const override { return mirror_.tables(); }
   // To be asked after the end or stop().

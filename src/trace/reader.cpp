@@ -58,6 +58,7 @@ class RecordSource final : public BinarySource {
     }
   }
   std::span<const VariableSplit> splits() const override { return batch_.splits; }
+  const FreedIds& freed() const override { return batch_.freed; }
   uint64_t old_value(size_t position) const override {
     auto it = std::lower_bound(batch_.old_values.begin(), batch_.old_values.end(), position,
                                [](const auto& entry, size_t wanted) { return entry.first < wanted; });

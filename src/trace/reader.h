@@ -22,6 +22,9 @@ struct ReadOptions {
   // Follow a file that is still being written: next() blocks until more comes, END is there, or this says
   // false.
   std::function<bool()> writer_alive;
+  // Variables, objects and locks in memory that was given back leave their ids to others (EventSource::freed), so that the
+  // tables are as large as what there is at a time. For those who judge events as they come.
+  bool reuse_ids = false;
   bool live() const { return static_cast<bool>(writer_alive); }
 };
 

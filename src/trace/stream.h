@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "base/result.h"
 #include "trace/trace.h"
@@ -16,6 +17,19 @@ struct VariableSplit {
   std::vector<VariableId> parts;
 };
 
+// What has ceased to exist: memory that was given back, locations that were split. No later event has these ids, until
+// they denote something else.
+struct FreedIds {
+  std::vector<VariableId> variables;
+  std::vector<ObjectId> objects;
+  std::vector<SyncId> syncs;
+  void clear() {
+    variables.clear();
+    objects.clear();
+    syncs.clear();
+  }
+};
+
 class EventSource {
  public:
   virtual ~EventSource() = default;
@@ -24,9 +38,15 @@ class EventSource {
   virtual Result<std::span<const Event>> next() = 0;
   // Splits that took place before the first event of the last batch. A batch ends where a split is needed.
   virtual std::span<const VariableSplit> splits() const { return {}; }
+  // What ended in the last batch. Its events, and the tables as long as that batch is the last one, still know it; from the
+  // next batch on the ids may denote something else. Empty where ids are not used again (ReadOptions::reuse_ids).
+  virtual const FreedIds& freed() const {
+    static const FreedIds none;
+    return none;
+  }
   // What an Update of the last batch read; `position` counts within the batch.
   virtual uint64_t old_value(size_t position) const = 0;
-  // Names of everything seen so far. The tables only grow; events() of it is empty.
+  // Names of everything seen so far. The tables only grow, but for ids that are used again; events() of it is empty.
   virtual const Trace& tables() const = 0;
   // False when the trace ends in the middle: killed program, truncated file.
   virtual bool complete() const { return true; }

@@ -41,12 +41,13 @@ Checker::Checker(const Trace& tables, CheckOptions options)
 
 Checker::~Checker() = default;
 
-bool Checker::feed(std::span<const Event> events, std::span<const VariableSplit> splits) {
+bool Checker::feed(std::span<const Event> events, std::span<const VariableSplit> splits, const FreedIds& freed) {
   if (!state_->engine) state_->start();
   state_->sets.refresh();
   for (const VariableSplit& split : splits) state_->engine->split(split);
   bool more = state_->engine->feed(events, state_->events);
   state_->events += events.size();
+  if (more) state_->engine->forget(freed);
   return more;
 }
 
@@ -72,7 +73,7 @@ Result<CheckReport> check(EventSource& source, const CheckOptions& options) {
   for (;;) {
     Result<std::span<const Event>> batch = source.next();
     if (!batch) return batch.error();
-    if (batch.value().empty() || !checker.feed(batch.value(), source.splits())) break;
+    if (batch.value().empty() || !checker.feed(batch.value(), source.splits(), source.freed())) break;
   }
   CheckReport report = checker.report();
   report.complete = source.complete();

@@ -50,8 +50,9 @@ class Checker {
   Checker(const Trace& tables, CheckOptions options);
   ~Checker();
 
-  // `splits` took place before the first of the events. False: stop_at_first has what it wanted.
-  bool feed(std::span<const Event> events, std::span<const VariableSplit> splits = {});
+  // `splits` took place before the first of the events, `freed` ended by the last of them. False: stop_at_first has what it
+  // wanted.
+  bool feed(std::span<const Event> events, std::span<const VariableSplit> splits = {}, const FreedIds& freed = {});
   CheckReport report() const;
 
  private:

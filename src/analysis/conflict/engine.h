@@ -22,6 +22,10 @@ class Engine {
   void split(const VariableSplit& split) {
     for (VariableId part : split.parts) memory_.copy(split.whole, part);
   }
+  // What is here ends. The tables still have it.
+  void forget(const FreedIds& freed) {
+    for (VariableId variable : freed.variables) memory_.forget(variable);
+  }
   virtual size_t deepest() const = 0;
 
   const Graph& graph() const { return graph_; }

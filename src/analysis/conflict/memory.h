@@ -73,6 +73,13 @@ class Memory {
     state.writer = Touch{};
     forget_readers(state, [](const Touch&) {});
   }
+  // The variable is no more: whoever has its number next begins anew.
+  void forget(VariableId variable) {
+    if (raw(variable) >= states_.size()) return;
+    VariableState& state = states_[raw(variable)];
+    forget_readers(state, [](const Touch&) {});
+    state = VariableState{};
+  }
   // What was known of `whole` holds for `part`.
   void copy(VariableId whole, VariableId part);
 
