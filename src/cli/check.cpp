@@ -3,23 +3,22 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <span>
 
 #include "analysis/conflict/check.h"
-#include "analysis/conflict/hints.h"
+#include "cli/check_hints.h"
 #include "cli/check_live.h"
+#include "cli/check_source.h"
 #include "cli/findings_output.h"
 #include "cli/units_and_sets.h"
 #include "exec/pass_on.h"
 #include "report/explain.h"
-#include "trace/load.h"
-#include "trace/reader.h"
 
 namespace cleave::cli {
 namespace {
+
+constexpr uint64_t kHintsUpTo = uint64_t{512} << 20;  // bytes of trace: it is gone through once more
 
 struct CheckVerbOptions {
   CommonOptions common;
@@ -81,28 +80,6 @@ Findings findings_of(const conflict::CheckReport& report, const CheckVerbOptions
   return findings;
 }
 
-class LoadedTrace final : public EventSource {
- public:
-  LoadedTrace(Trace trace, bool complete) : trace_(std::move(trace)), source_(trace_), complete_(complete) {}
-  Result<std::span<const Event>> next() override { return source_.next(); }
-  uint64_t old_value(size_t position) const override { return source_.old_value(position); }
-  const Trace& tables() const override { return trace_; }
-  bool complete() const override { return complete_; }
-
- private:
-  Trace trace_;
-  TraceSource source_;
-  bool complete_;
-};
-
-TraceForm form_of_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string head(4096, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<size_t>(file.gcount()));
-  return form_of(head);
-}
-
 void add_remarks(Findings& findings, std::span<const std::string> remarks) {
   std::string text;
   for (const std::string& remark : remarks) text += (text.empty() ? "" : "; ") + remark;
@@ -121,41 +98,23 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Objects within objects and locations that are split later are known from the beginning in a loaded trace,
-// so that is better where it fits; otherwise the trace is read as it goes.
-Result<std::unique_ptr<EventSource>> open_for_check(const CheckVerbOptions& options) {
-  constexpr uintmax_t kLoadedUpTo = 512u << 20;
-  std::error_code unreadable;
-  uintmax_t size = std::filesystem::file_size(options.trace, unreadable);
-  if (options.sets == "one" || unreadable || size > kLoadedUpTo) return open_trace(options.trace);
-  if (form_of_file(options.trace) == TraceForm::Binary) {
-    Result<RecordedTrace> recorded = load_recorded_trace(options.trace);
-    if (!recorded) return recorded.error();
-    bool complete = recorded.value().file == nullptr ||
-                    (recorded.value().file->ended() && !recorded.value().file->damaged());
-    return std::unique_ptr<EventSource>(new LoadedTrace(std::move(recorded.value().trace), complete));
-  }
-  Result<Trace> trace = load_trace(options.trace);
-  if (!trace) return trace.error();
-  return std::unique_ptr<EventSource>(new LoadedTrace(std::move(trace).value(), true));
-}
-
 int run_on_trace(const CheckVerbOptions& options, conflict::CheckOptions check) {
   // RAPID's begin and end are the only units that such a trace can have, and the first may come late in the
   // stream.
   if (!check.units.any_source() && form_of_file(options.trace) == TraceForm::Rapid)
     check.units.annotated = true;
   auto start = std::chrono::steady_clock::now();
-  Result<std::unique_ptr<EventSource>> source = open_for_check(options);
+  Result<std::unique_ptr<CheckSource>> source = CheckSource::open(options.trace);
   if (!source) return usage_error(source.error());
   Result<conflict::CheckReport> report = conflict::check(*source.value(), check);
   if (!report) return usage_error(report.error());
   const Trace& tables = source.value()->tables();
-  conflict::add_hints(tables, check, report.value().findings);
+  std::vector<std::string> remarks = source.value()->remarks();
+  add_hints(tables, check, report.value().findings, options.trace, kHintsUpTo, remarks);
   Findings findings = findings_of(report.value(), options, seconds_since(start));
   findings.program = tables.program();
   findings.trace = options.trace;
-  add_remarks(findings, tables.remarks());
+  add_remarks(findings, remarks);
   return finish(std::move(findings), report.value(), options);
 }
 

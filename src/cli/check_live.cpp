@@ -15,9 +15,9 @@
 #include <mutex>
 #include <thread>
 
-#include "analysis/conflict/hints.h"
 #include "base/temporary.h"
 #include "base/trace_files.h"
+#include "cli/check_hints.h"
 #include "exec/launch.h"
 #include "exec/pass_on.h"
 #include "exec/run.h"
@@ -27,7 +27,7 @@
 namespace cleave::cli {
 namespace {
 
-constexpr uint64_t kSecondLookUpTo = 8u << 20;  // bytes of trace: a moment
+constexpr uint64_t kHintsUpTo = 32u << 20;  // bytes of trace: a second or two
 
 // The file that the program writes and we read; goes with us unless it is to be kept.
 class LiveTrace {
@@ -228,9 +228,7 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
   report.remarks = source.value()->remarks();
   std::vector<Finding>& found = report.report.findings;
   const bool fresh = std::any_of(found.begin(), found.end(), [&](const Finding& finding) { return !known(finding.id); });
-  if (fresh && trace.size() <= kSecondLookUpTo) {
-    if (Result<RecordedTrace> whole = load_recorded_trace(trace.path())) conflict::add_hints(whole.value().trace, options, found);
-  }
+  if (fresh) add_hints(ahead.tables(), options, found, trace.path(), kHintsUpTo, report.remarks);
   if (pressure.times_held() > 0) {
     report.remarks.push_back(fmt::format("the program was held back {} times until the checker had caught up",
                                          pressure.times_held()));

@@ -342,6 +342,25 @@ TEST_F(Programs, WhatTheHintSaysIsTakenAsAnAnswer) {
   }
 }
 
+// Hints about locks need a second look at the trace. A recorded one gets it too; where it would take too long that is said.
+TEST_F(Programs, HintsAboutLocksAreThereOrMissed) {
+  std::string program = build("two_locks.cpp", ""), json = directory_ / "hints.json", trace = directory_ / "hints.cleave";
+  auto judged = [&](const std::string& what) {
+    run(fmt::format("{}cleave check --quiet --json {} {} > /dev/null", kBin, json, what), 1);
+    return report::from_json(text_of(json), json).value();
+  };
+  run(fmt::format("{}cleave record --quiet -o {} -- {}", kBin, trace, program), 0);
+  Findings live = judged("-- " + program), recorded = judged(trace), large = judged("-- " + program + " 2000000");
+  ASSERT_EQ(live.findings.size(), 1u);
+  EXPECT_EQ(live.findings[0].hints.size(), 2u);
+  EXPECT_EQ(recorded.findings[0].hints, live.findings[0].hints);
+  EXPECT_FALSE(live.facts.contains("about the trace"));
+  EXPECT_EQ(large.findings[0].hints.size(), 1u);
+  ASSERT_TRUE(large.facts.contains("about the trace"));
+  EXPECT_NE(large.facts["about the trace"].find("there are no hints about locks: for them a trace of up to 32 MB"), std::string::npos)
+      << large.facts["about the trace"];
+}
+
 // A local variable that only its own thread has seen orders nothing, though the next call has it at the same address.
 TEST_F(Programs, LocalVariablesOrderNobody) {
   EXPECT_EQ(check("locals.cpp", ""), Lines{});

@@ -231,7 +231,10 @@ TEST(Hints, FieldsThatNoLockProtectsTogetherMayBeSetsOfTheirOwn) {
     TraceSource source(trace.value());
     CheckReport report = check(source, options).value();
     EXPECT_EQ(report.findings.size(), 1u);
-    add_hints(trace.value(), options, report.findings);
+    EXPECT_TRUE(locks_may_matter(trace.value(), options, report.findings));
+    EXPECT_TRUE(add_hints(trace.value(), options, report.findings, [&] {
+                  return Result<std::unique_ptr<EventSource>>(std::make_unique<TraceSource>(trace.value()));
+                }).ok());
     return report.findings.empty() || report.findings[0].hints.empty() ? std::string() : report.findings[0].hints[0];
   };
   EXPECT_EQ(hints("m2"),

@@ -1,5 +1,6 @@
 // Correct: one class, two locks, each with fields of its own that have nothing to do with one another. By the heuristics
 // they are one set.
+#include <cstdlib>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -37,10 +38,11 @@ class Channel {
 
 Channel channel;
 
-int main() {
+int main(int argc, char** argv) {
   std::thread pusher([] { channel.push(1); });
   wait_for(1);
   channel.pop();
   done();
   pusher.join();
+  for (int more = argc > 1 ? std::atoi(argv[1]) : 0; more > 0; --more) channel.pop();
 }

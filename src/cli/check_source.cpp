@@ -1,0 +1,37 @@
+#include "cli/check_source.h"
+
+#include <fstream>
+
+namespace cleave::cli {
+
+TraceForm form_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string head(4096, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<size_t>(file.gcount()));
+  return form_of(head);
+}
+
+Result<std::unique_ptr<CheckSource>> CheckSource::open(const std::string& path) {
+  auto made = std::make_unique<CheckSource>();
+  if (form_of_file(path) != TraceForm::Binary) {
+    Result<std::unique_ptr<EventSource>> source = open_trace(path);
+    if (!source) return source.error();
+    made->source_ = std::move(source).value();
+    return made;
+  }
+  Result<std::unique_ptr<BinarySource>> source = open_binary_trace(path);
+  if (!source) return source.error();
+  made->binary_ = source.value().get();
+  made->source_ = std::move(source).value();
+  if (made->binary_->touched() != nullptr) made->ahead_ = std::make_unique<ReadAhead>(*made->binary_);
+  return made;
+}
+
+std::vector<std::string> CheckSource::remarks() const {
+  if (binary_ != nullptr) return binary_->remarks();
+  std::span<const std::string> remarks = tables().remarks();
+  return {remarks.begin(), remarks.end()};
+}
+
+}  // namespace cleave::cli

@@ -1,0 +1,39 @@
+// What `cleave check TRACE` judges: the events one batch after another, whatever form the trace has, with memory for what
+// there is at a time and not for the trace. Recorded traces are read in a thread of their own.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/load.h"
+#include "trace/read_ahead.h"
+#include "trace/reader.h"
+
+namespace cleave::cli {
+
+TraceForm form_of_file(const std::string& path);
+
+class CheckSource final : public EventSource {
+ public:
+  static Result<std::unique_ptr<CheckSource>> open(const std::string& path);
+
+  Result<std::span<const Event>> next() override { return events().next(); }
+  std::span<const VariableSplit> splits() const override { return events().splits(); }
+  const FreedIds& freed() const override { return events().freed(); }
+  uint64_t old_value(size_t position) const override { return events().old_value(position); }
+  const Trace& tables() const override { return events().tables(); }
+  bool complete() const override { return events().complete(); }
+  // What there is to say about the trace; complete at the end.
+  std::vector<std::string> remarks() const;
+
+ private:
+  EventSource& events() const { return ahead_ ? *ahead_ : *source_; }
+
+  std::unique_ptr<EventSource> source_;
+  BinarySource* binary_ = nullptr;  // the same, if it is one
+  std::unique_ptr<EventSource> ahead_;  // reads it
+};
+
+}  // namespace cleave::cli
