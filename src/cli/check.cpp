@@ -1,5 +1,6 @@
 // cleave check: serializability of what ran, after the fact, or live while it runs.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -7,6 +8,7 @@
 #include <span>
 
 #include "analysis/conflict/check.h"
+#include "base/progress.h"
 #include "cli/check_hints.h"
 #include "cli/check_live.h"
 #include "cli/check_source.h"
@@ -104,13 +106,16 @@ int run_on_trace(const CheckVerbOptions& options, conflict::CheckOptions check) 
   if (!check.units.any_source() && form_of_file(options.trace) == TraceForm::Rapid)
     check.units.annotated = true;
   auto start = std::chrono::steady_clock::now();
-  Result<std::unique_ptr<CheckSource>> source = CheckSource::open(options.trace);
+  ProgressLine line(options.common.quiet ? -1 : STDERR_FILENO);
+  line.progress().begin("events judged");
+  Result<std::unique_ptr<CheckSource>> source = CheckSource::open(options.trace, &line.progress());
   if (!source) return usage_error(source.error());
   Result<conflict::CheckReport> report = conflict::check(*source.value(), check);
-  if (!report) return usage_error(report.error());
+  if (!report) return line.clear(), usage_error(report.error());
   const Trace& tables = source.value()->tables();
   std::vector<std::string> remarks = source.value()->remarks();
   add_hints(tables, check, report.value().findings, options.trace, kHintsUpTo, remarks);
+  line.clear();
   Findings findings = findings_of(report.value(), options, seconds_since(start));
   findings.program = tables.program();
   findings.trace = options.trace;
@@ -200,6 +205,7 @@ int run_on_program(const CheckVerbOptions& options, conflict::CheckOptions check
     return usage_error(Error{"--output", "keeps the trace of one run; leave it out, or --runs"});
   live.stop = live.stop || live.gdb;
   live.allowed_lag = options.lag << 20;
+  live.quiet = options.common.quiet;
   auto start = std::chrono::steady_clock::now();
   RunsTogether together(live.policy != Policy::Free && live.policy != Policy::Noise);
   unsigned run = 0;

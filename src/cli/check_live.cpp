@@ -13,8 +13,10 @@
 #include <cstring>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <thread>
 
+#include "base/progress.h"
 #include "base/temporary.h"
 #include "base/trace_files.h"
 #include "cli/check_hints.h"
@@ -205,18 +207,32 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
   pressure.watch(process);
   exec::PassedOn passed_on(process);
 
+  // The terminal is the program's as long as it runs; the line makes way for a finding.
+  std::optional<ProgressLine> line;
+  if (auto told = options.on_finding) {
+    options.on_finding = [&line, told](const Finding& finding) {
+      line.reset();
+      told(finding);
+    };
+  }
   ReadAhead ahead(*source.value(), [&] { pressure.look(); });
   conflict::Checker checker(ahead.tables(), options);
   for (;;) {
     Result<std::span<const Event>> batch = ahead.next();
     if (!batch) return batch.error();
     if (batch.value().empty()) break;
+    if (!line && !runner.running()) {
+      line.emplace(live.quiet ? -1 : STDERR_FILENO);
+      line->progress().begin("events judged since the program has ended");
+    }
+    if (line) line->progress().more(batch.value().size());
     if (!checker.feed(batch.value(), ahead.splits(), ahead.freed())) {
       pressure.retire();
       stop_program(process, live.gdb);
       break;
     }
   }
+  line.reset();
   ahead.stop();
   pressure.caught_up();
   while (runner.running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -18,6 +18,7 @@ struct LiveOptions {
   std::string trace;                  // where the trace is kept; empty: it is not
   bool stop = false;                  // the program is ended at the first finding
   bool gdb = false;                   // … after gdb was attached to it
+  bool quiet = false;                 // no progress is shown
   uint64_t allowed_lag = 256u << 20;  // bytes that the checker may be behind before the program has to wait
 };
 

@@ -12,8 +12,9 @@ TraceForm form_of_file(const std::string& path) {
   return form_of(head);
 }
 
-Result<std::unique_ptr<CheckSource>> CheckSource::open(const std::string& path) {
+Result<std::unique_ptr<CheckSource>> CheckSource::open(const std::string& path, Progress* progress) {
   auto made = std::make_unique<CheckSource>();
+  made->progress_ = progress;
   if (form_of_file(path) != TraceForm::Binary) {
     Result<std::unique_ptr<EventSource>> source = open_trace(path);
     if (!source) return source.error();
@@ -26,6 +27,12 @@ Result<std::unique_ptr<CheckSource>> CheckSource::open(const std::string& path) 
   made->source_ = std::move(source).value();
   if (made->binary_->touched() != nullptr) made->ahead_ = std::make_unique<ReadAhead>(*made->binary_);
   return made;
+}
+
+Result<std::span<const Event>> CheckSource::next() {
+  Result<std::span<const Event>> batch = events().next();
+  if (progress_ != nullptr && batch) progress_->more(batch.value().size());
+  return batch;
 }
 
 std::vector<std::string> CheckSource::remarks() const {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/progress.h"
 #include "trace/load.h"
 #include "trace/read_ahead.h"
 #include "trace/reader.h"
@@ -17,9 +18,10 @@ TraceForm form_of_file(const std::string& path);
 
 class CheckSource final : public EventSource {
  public:
-  static Result<std::unique_ptr<CheckSource>> open(const std::string& path);
+  // `progress`, if there is one, is told of every event.
+  static Result<std::unique_ptr<CheckSource>> open(const std::string& path, Progress* progress = nullptr);
 
-  Result<std::span<const Event>> next() override { return events().next(); }
+  Result<std::span<const Event>> next() override;
   std::span<const VariableSplit> splits() const override { return events().splits(); }
   const FreedIds& freed() const override { return events().freed(); }
   uint64_t old_value(size_t position) const override { return events().old_value(position); }
@@ -34,6 +36,7 @@ class CheckSource final : public EventSource {
   std::unique_ptr<EventSource> source_;
   BinarySource* binary_ = nullptr;  // the same, if it is one
   std::unique_ptr<EventSource> ahead_;  // reads it
+  Progress* progress_ = nullptr;
 };
 
 }  // namespace cleave::cli

@@ -13,6 +13,7 @@
 
 #include "analysis/predict/findings.h"
 #include "analysis/predict/predict.h"
+#include "base/progress.h"
 #include "check/check.h"
 #include "cli/findings_output.h"
 #include "cli/symbolic_module.h"
@@ -185,11 +186,13 @@ void judge_findings(const prediction::Facts& facts, const prediction::Prediction
 }
 
 // The solver's stage, or a remark that says why it was left out.
-void decide(const PredictVerb& verb, const RecordedTrace& trace, const Status& program, prediction::Prediction& prediction) {
+void decide(const PredictVerb& verb, const RecordedTrace& trace, const Status& program, prediction::Prediction& prediction,
+            Progress& progress) {
   decide::SymbolicStageOptions stage;
   stage.every_triple = verb.all;
   stage.model = verb.model;
   stage.seconds = verb.solver_seconds;
+  stage.progress = &progress;
   stage.equal_values = !verb.no_replay && verb.stages.empty();
   Status decided = program ? decide_in_module(trace, stage, &prediction) : program;
   if (!decided) prediction.remarks.push_back("the symbolic stage was left out: " + decided.error().sentence());
@@ -232,20 +235,23 @@ int run_predict(const PredictVerb& verb) {
   Result<UnitsAndSets> given = units_and_sets(verb.common);
   if (!given) return usage_error(given.error());
   const auto& [unit_options, set_options] = given.value();
+  ProgressLine line(verb.common.quiet ? -1 : STDERR_FILENO);
+  line.progress().begin("reading the trace");
   Result<RecordedTrace> loaded = load_with_records(verb.trace);
-  if (!loaded) return usage_error(loaded.error());
+  if (!loaded) return line.clear(), usage_error(loaded.error());
   const Trace& trace = loaded.value().trace;
   Result<prove::ProgramLine> program = prove::program_of_trace(verb.trace);
   Status fits = program ? program_fits(program.value(), verb.trace) : Done{};
   const bool replays = !verb.no_replay && verb.stages.empty() && program;
   if (replays && !fits) return usage_error(fits.error());
 
+  line.progress().begin("looking for candidates");
   SetMap sets(set_options, trace);
   UnitMap units = map_units(trace, unit_options, sets);
   prediction::Facts facts(trace, units);
   prediction::Prediction prediction = predict(facts, options.value());
   bool symbolic = verb.stages.empty() || std::find(verb.stages.begin(), verb.stages.end(), "symbolic") != verb.stages.end();
-  if (symbolic) decide(verb, loaded.value(), fits, prediction);
+  if (symbolic) decide(verb, loaded.value(), fits, prediction, line.progress());
   Findings findings = to_findings(facts, prediction, sets, verb.all);
   findings.trace = verb.trace;
   if (auto remarks = trace.remarks(); !remarks.empty()) {
@@ -268,12 +274,14 @@ int run_predict(const PredictVerb& verb) {
     proving.jobs = verb.common.jobs != 0 ? verb.common.jobs : std::max(1u, std::thread::hardware_concurrency());
     proving.budget = verb.budget;
     proving.now = seconds_now;
+    proving.progress = &line.progress();
     problem = prove_findings(verb, facts, prediction, proving, sets, findings);
   }
   if (findings.findings.empty()) {
     if (std::string hint = hint_text(unit_hints(trace, units), trace.program()); !hint.empty())
       findings.facts["hint"] = hint;
   }
+  line.clear();
   int status = put_out(std::move(findings), verb.common, verb.all);
   if (problem.empty()) return status;
   fmt::print(stderr, "cleave: the candidates could not be run: {}\n", problem);

@@ -122,6 +122,7 @@ class Stage {
       candidates.push_back(&candidate);
       questions += candidate.representatives.size();
     }
+    if (options_.progress != nullptr) options_.progress->begin("event triples decided", questions);
     every_triple_ = options_.every_triple || questions <= kFewQuestions;
     auto last = [](const Candidate* c) { return std::max(c->triple().remote, c->triple().second); };
     std::sort(candidates.begin(), candidates.end(), [&](auto* a, auto* b) { return last(a) != last(b) ? last(a) < last(b) : a < b; });
@@ -191,7 +192,7 @@ class Stage {
     }
     for (Open& one : open) {
       for (size_t i = 0; i < one.answers.size(); ++i) {
-        if (checker_.excluded(query_of(*one.candidate, one.candidate->representatives[i]))) one.answers[i] = Asked::Unsat;
+        if (checker_.excluded(query_of(*one.candidate, one.candidate->representatives[i]))) answer(one, i, Asked::Unsat);
       }
     }
   }
@@ -215,9 +216,9 @@ class Stage {
       if (one.answers[i] != Asked::Undecided) continue;
       Feasibility got = checker_.decide(query_of(candidate, candidate.representatives[i]), effort);
       if (got.answer == Answer::Feasible && candidate.symbolic != "sat") refuse_if_wrong(&got);
-      if (got.answer == Answer::Infeasible) one.answers[i] = Asked::Unsat;
+      if (got.answer == Answer::Infeasible) answer(one, i, Asked::Unsat);
       if (got.answer == Answer::Feasible) {
-        one.answers[i] = Asked::Sat;
+        answer(one, i, Asked::Sat);
         ++report->triples;
         if (candidate.symbolic == "sat") continue;
         candidate.symbolic = "sat";
@@ -230,6 +231,11 @@ class Stage {
         if (got.why.starts_with("time")) return;
       }
     }
+  }
+
+  void answer(Open& one, size_t triple, Asked answer) {
+    one.answers[triple] = answer;
+    if (options_.progress != nullptr) options_.progress->more();
   }
 
   static void conclude(Open& one) {
@@ -280,6 +286,7 @@ Status decide_symbolically(const RecordedTrace& recorded, const SymbolicStageOpt
   mallopt(M_MMAP_THRESHOLD, kKeptBytes);
   // Questions that run out of memory are `unknown` by themselves; this is for what all of them stand on.
   try {
+    if (options.progress != nullptr) options.progress->begin("walking the paths of the program's threads");
     WalkReport walk;
     Result<SymbolicTrace> symbolic = lift(recorded, options, &walk);
     if (!symbolic) return symbolic.error();

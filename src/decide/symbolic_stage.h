@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analysis/predict/predict.h"
+#include "base/progress.h"
 #include "base/result.h"
 #include "trace/reader.h"
 
@@ -18,6 +19,7 @@ struct SymbolicStageOptions {
   bool equal_values = false;   // ask whether writes of equal values are all that makes a candidate unsatisfiable
   double seconds = 60;         // for all candidates together
   std::string program;         // the binary, where it is not where the trace says
+  Progress* progress = nullptr;  // told what has been decided
 };
 
 // Decides each candidate that mutual exclusion left and sets its `symbolic` fields; adds a stage and remarks. A recorded

@@ -78,9 +78,12 @@ class Prover {
   // One attempt for every candidate that is not proved, then the next: where time runs out, all had the same chance.
   void attempt(unsigned number) {
     next_ = 0;
+    if (options_.progress != nullptr)
+      options_.progress->begin(fmt::format("candidates run, attempt {} of {} at most", number + 1, options_.attempts), candidates_.size());
     auto work = [this, number] {
       for (size_t c = next_++; c < candidates_.size(); c = next_++) {
         if (stop_ || left() <= 0) return;
+        if (options_.progress != nullptr) options_.progress->more();
         if (number >= kRefutedAttempts && candidates_[c]->refuted()) continue;
         if (report_.proofs[c].verdict != Verdict::Confirmed) candidate(c, number);
       }

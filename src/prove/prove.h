@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analysis/predict/predict.h"
+#include "base/progress.h"
 #include "model/sets.h"
 #include "model/units.h"
 #include "prove/program_line.h"
@@ -39,6 +40,7 @@ struct ProveOptions {
   double budget = 60;              // seconds for all runs
   double run_limit = 20;           // seconds for one run
   std::function<double()> now;     // seconds; needed
+  Progress* progress = nullptr;    // told which candidates have been run
 };
 
 // What running the program made of one candidate.
