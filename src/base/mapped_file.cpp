@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -64,6 +65,13 @@ void MappedFile::close() {
   descriptor_ = -1;
   data_ = nullptr;
   size_ = 0;
+}
+
+void MappedFile::let_go(size_t from, size_t to) const {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  from = from / page * page;
+  to = std::min(to, size_) / page * page;
+  if (mapped_ && from < to) madvise(const_cast<char*>(data_) + from, to - from, MADV_DONTNEED);
 }
 
 bool MappedFile::grow() {

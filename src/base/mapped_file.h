@@ -23,6 +23,8 @@ class MappedFile {
   // A file that has become shorter keeps its old size: its bytes are gone, but no view of ours points beyond
   // the mapping.
   bool grow();
+  // These bytes are not wanted for now: the memory that holds them may go. They can still be read.
+  void let_go(size_t from, size_t to) const;
 
  private:
   MappedFile() = default;

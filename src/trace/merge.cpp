@@ -156,6 +156,15 @@ bool Merger::somebody_is_awaited() {
   return false;
 }
 
+uint64_t Merger::read_up_to() const {
+  uint64_t place = file_.scanned();
+  for (const Lane& lane : lanes_) {
+    const std::vector<RecordChunk>& chunks = file_.threads()[lane.index].chunks;
+    if (!lane.broken && lane.next_chunk < chunks.size()) place = std::min(place, chunks[lane.next_chunk].offset);
+  }
+  return place;
+}
+
 Merger::Outcome Merger::run(size_t events, bool final) {
   if (final && !final_) {
     final_ = true;

@@ -104,7 +104,16 @@ class RecordSource final : public BinarySource {
  private:
   static constexpr size_t kBatch = 4096;
 
+  // What has been read needs no memory, and where it may be erased no room on the disk.
+  void let_go() {
+    constexpr unsigned kSometimes = 256;  // batches: a million events
+    if (++batches_ % kSometimes != 0) return;
+    const bool erase = options_.erase_beyond != 0 && file_->scanned() > options_.erase_beyond;
+    file_->read_up_to(merger_.read_up_to(), erase);
+  }
+
   bool advance() {
+    let_go();
     std::deque<Batch>& ready = assembler_.ready();
     if (ready.empty() && !run()) return false;
     std::vector<VariableSplit> waiting;
@@ -167,6 +176,7 @@ class RecordSource final : public BinarySource {
   Merger merger_;
   Batch batch_;
   bool final_ = false;
+  unsigned batches_ = 0;
   std::chrono::milliseconds silent_{};
   std::optional<std::chrono::steady_clock::time_point> stuck_since_;
 };

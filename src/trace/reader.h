@@ -25,6 +25,8 @@ struct ReadOptions {
   // Variables, objects and locks in memory that was given back leave their ids to others (EventSource::freed), so that the
   // tables are as large as what there is at a time. For those who judge events as they come.
   bool reuse_ids = false;
+  // What has been read of a file that is larger than this is erased: for one that nobody else wants. 0: never.
+  uint64_t erase_beyond = 0;
   bool live() const { return static_cast<bool>(writer_alive); }
 };
 

@@ -1,11 +1,20 @@
 #include "trace/trace_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace cleave {
+namespace {
+
+constexpr uint64_t kAtATime = 4 << 20;  // bytes that are let go of together
+
+}  // namespace
 
 Result<TraceFile> TraceFile::open(const std::string& path, bool live) {
   Result<MappedFile> mapped = MappedFile::open(path);
@@ -43,6 +52,7 @@ void TraceFile::damage(uint64_t offset, const char* what) {
 
 bool TraceFile::scan() {
   bool fresh = false;
+  uint64_t let_go = at_;
   while (!damaged_ && at_ < file_.bytes().size()) {
     std::string_view rest = file_.bytes().substr(at_);
     cleave_chunk_header header;
@@ -63,6 +73,8 @@ bool TraceFile::scan() {
     if (!take(header)) break;
     at_ += sizeof header + header.stored_bytes;
     fresh = true;
+    // A finished file is looked through as a whole before the first event is read.
+    if (!live_ && at_ - let_go >= kAtATime) file_.let_go(std::exchange(let_go, at_), at_);
   }
   return fresh;
 }
@@ -99,7 +111,24 @@ bool TraceFile::take(const cleave_chunk_header& header) {
   thread.chunks.push_back(
       {at_, header.stored_bytes, header.words, header.records, thread.records, continues});
   thread.records += header.records;
+  const uint64_t end = at_ + sizeof header + header.stored_bytes;
+  if (records_.empty() || records_.back().end != at_) records_.push_back({at_, end});
+  records_.back().end = end;
   return true;
+}
+
+void TraceFile::read_up_to(uint64_t offset, bool erase) {
+  if (offset >= let_go_ + kAtATime) file_.let_go(std::exchange(let_go_, offset), offset);
+  if (!erase || offset < erased_ + kAtATime) return;
+  const int descriptor = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
+  for (const Stretch& stretch : records_) {
+    const uint64_t begin = std::max(stretch.begin, erased_), end = std::min(stretch.end, offset);
+    if (descriptor >= 0 && begin < end)
+      fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin), static_cast<off_t>(end - begin));
+  }
+  if (descriptor >= 0) ::close(descriptor);
+  std::erase_if(records_, [&](const Stretch& stretch) { return stretch.end <= offset; });
+  erased_ = offset;
 }
 
 std::span<const uint8_t> TraceFile::body_at(uint64_t offset, uint32_t bytes) const {

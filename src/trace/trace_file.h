@@ -45,6 +45,12 @@ class TraceFile {
   // An Error when there is no file, or it is no binary trace at all, or of another version.
   static Result<TraceFile> open(const std::string& path, bool live = false);
 
+  // Up to where the file has been taken in.
+  uint64_t scanned() const { return at_; }
+  // All records before `offset` have been read and are not wanted again: they need no memory from here on, and with `erase`
+  // no room on the disk either; the file keeps its size. That they cannot be erased is no misfortune.
+  void read_up_to(uint64_t offset, bool erase);
+
   // Takes in what has been added since; true if there is anything new. Invalidates earlier spans.
   bool refresh();
 
@@ -88,6 +94,11 @@ class TraceFile {
   Modules modules_;
   std::vector<OtherChunk> others_;
   std::vector<std::string> remarks_;
+  struct Stretch {
+    uint64_t begin = 0, end = 0;
+  };
+  std::vector<Stretch> records_;  // of the file that are nothing but records
+  uint64_t let_go_ = 0, erased_ = 0;
 };
 
 }  // namespace cleave
