@@ -8,6 +8,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <charconv>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "base/huge_pages.h"
@@ -80,6 +81,8 @@ class RapidParser {
     return count;
   }
 
+  // Bytes of the text that are behind us.
+  size_t read() const { return static_cast<size_t>(next_ - begin_); }
   bool failed() const { return !error_.empty(); }
   Error error() const { return Error{fmt::format("{}: line {}", place_, line_), error_}; }
   TraceBuilder& builder() { return builder_; }
@@ -335,6 +338,8 @@ class RapidSource final : public EventSource {
     batch_.resize(kBatch);
   }
   Result<std::span<const Event>> next() override {
+    constexpr size_t kAtATime = 4 << 20;
+    if (parser_.read() >= let_go_ + kAtATime) file_.let_go(std::exchange(let_go_, parser_.read()), parser_.read());
     size_t count = parser_.next(batch_);
     if (count == 0 && parser_.failed()) return parser_.error();
     return std::span<const Event>(batch_.data(), count);
@@ -348,6 +353,7 @@ class RapidSource final : public EventSource {
   std::string path_;
   RapidParser parser_;
   std::vector<Event> batch_;
+  size_t let_go_ = 0;  // of the text
 };
 
 }  // namespace
