@@ -156,14 +156,16 @@ class UnitMarker {
     if (Value* parameter = unitfor_parameter(function)) {
       return Unit{UnitFor, parameter, class_of_parameter(function, parameter)};
     }
-    if (is_system(debug->getFile()) || debug->isArtificial() || weights_.of(function) < 2)
-      return std::nullopt;
-    if (function.getName() == "main") return std::nullopt;
+    if (is_system(debug->getFile()) || function.getName() == "main") return std::nullopt;
+    const bool is_lambda = owner != nullptr && owner->getName().empty();
+    // Whoever makes or destroys an object does not touch its fields: its constructors and destructors do, those that nobody
+    // wrote too, however small they are.
+    if (has_this && !is_lambda && begins_or_ends(declaration->getName(), owner)) {
+      if (weights_.of(function) == 0) return std::nullopt;
+      return Unit{Method, first_parameter(function), owner};
+    }
+    if (debug->isArtificial() || weights_.of(function) < 2) return std::nullopt;
     if (owner == nullptr) return unit_of_plain(function, *debug);
-    StringRef name = declaration->getName();
-    if (name.starts_with("~") || name.split('<').first == owner->getName().split('<').first)
-      return std::nullopt;
-    bool is_lambda = owner->getName().empty();
     if (is_lambda || !is_visible(declaration, owner))
       return Unit{PlainFunction, has_this ? first_parameter(function) : nullptr, owner};
     return Unit{Method, has_this ? first_parameter(function) : nullptr, owner, accessor_kind(function),
@@ -179,6 +181,11 @@ class UnitMarker {
                 weights_.only_reads(function)};
     }
     return Unit{PlainFunction, nullptr, nullptr, accessor_kind(function)};
+  }
+
+  // Constructors and destructors: Order, Order<int>, ~Order.
+  static bool begins_or_ends(StringRef name, const DICompositeType* owner) {
+    return name.starts_with("~") || name.split('<').first == owner->getName().split('<').first;
   }
 
   static bool isCPlusPlus(dwarf::SourceLanguage language) { return dwarf::isCPlusPlus(language); }

@@ -9,6 +9,23 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
+// Whoever makes or destroys an object does not touch its fields, however little the compiler makes of it; a lambda is no object.
+TEST(Units, MakingAndDestroyingIsTheObjectsOwn) {
+  Folder folder;
+  folder.write("a.cpp",
+               "struct Count { long value = 0; ~Count() { value = -1; } };\n"
+               "template <typename T> class Pair { public: explicit Pair(T v) : first(v) {} T first; Count second; };\n"
+               "Pair<long>* made;\n"
+               "int main() { made = new Pair<long>(7); long n = 1; auto add = [&n] { n += 2; n += 3; }; add(); delete made; }\n");
+  for (const std::string& level : kLevels) {
+    ASSERT_EQ(folder.run("$CXX " + level + " a.cpp -o a").text, "");
+    Lines made = lines(folder.record("a"), {"UnitBegin"});
+    std::erase_if(made, [](const std::string& line) { return line.find("operator()") != std::string::npos; });
+    EXPECT_EQ(made, (Lines{"UnitBegin Pair<long>::Pair", "UnitBegin Count::Count", "UnitBegin Pair<long>::~Pair", "UnitBegin Count::~Count"}))
+        << level;
+  }
+}
+
 TEST(Units, MethodsAnnotationsAndStretches) {
   Folder folder;
   folder.write(
@@ -25,7 +42,9 @@ TEST(Units, MethodsAnnotationsAndStretches) {
       "void owner(int n, CLEAVE_UNITFOR Account *a) { a->deposit(n); x = n; }\n"
       "int main() { account.deposit(2); account.skip(); both(); plain(); owner(3, &account);\n"
       " CLEAVE_ATOMIC_BEGIN(\"stretch\"); x = 3; y = account.get(); CLEAVE_ATOMIC_END(); return 0; }\n");
-  const Lines expected = {"UnitBegin Account::deposit",
+  const Lines expected = {"UnitBegin Account::Account",
+                          "UnitEnd Account::Account",
+                          "UnitBegin Account::deposit",
                           "UnitBegin Account::log",
                           "UnitEnd Account::log",
                           "UnitEnd Account::deposit",
@@ -51,7 +70,8 @@ TEST(Units, MethodsAnnotationsAndStretches) {
     ASSERT_TRUE(program.ok());
     std::map<std::string, uint32_t> sources;
     for (const UnitEntry& unit : program.value().modules[0].tables.units) sources[unit.name] = unit.source;
-    EXPECT_EQ(sources, (std::map<std::string, uint32_t>{{"Account::deposit", 1},
+    EXPECT_EQ(sources, (std::map<std::string, uint32_t>{{"Account::Account", 1},
+                                                        {"Account::deposit", 1},
                                                         {"Account::log", 3},
                                                         {"Account::skip", 4},
                                                         {"both", 0},
