@@ -353,7 +353,8 @@ void Planner::plan_mark(CallBase& call) {
   slot.aux = unit;
   if (!begins) return;
   Value* object = call.getArgOperand(1);
-  if (!isa<Constant>(object)) table_.slots.back().value = word(call, object, whole_word());
+  // Also where the object is a global, which is a constant here.
+  if (!isa<ConstantPointerNull>(object)) table_.slots.back().value = word(call, object, whole_word());
 }
 
 void Planner::plan_call(CallBase& call) {

@@ -88,6 +88,15 @@ TEST_F(Programs, StructsOfC) {
   EXPECT_EQ(check("c_struct.c", "-DREPAIRED"), Lines{});
 }
 
+// Where a method is inlined the object is a constant.
+TEST_F(Programs, GlobalObjectsAtEveryLevelOfOptimisation) {
+  for (const char* level : {"-O0", "-O2", "-O3"}) {
+    EXPECT_EQ(check("two_fields.cpp", level), Lines{"Range: Range::set Range::valid"}) << level;
+    EXPECT_EQ(check("c_struct.c", level), Lines{"account: total transfer"}) << level;
+    EXPECT_EQ(check("c_struct.c", std::string(level) + " -DREPAIRED"), Lines{}) << level;
+  }
+}
+
 TEST_F(Programs, StaticsOfAFile) {
   EXPECT_EQ(check("statics.c", "").size(), 1u);
   EXPECT_EQ(check("statics.c", "-DREPAIRED"), Lines{});

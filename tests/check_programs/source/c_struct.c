@@ -1,4 +1,5 @@
-/* A C struct, and functions whose first parameter points to it. */
+/* A C struct, and functions whose first parameter points to it. There is one account, which the optimiser knows: the
+ * functions are compiled for it alone. */
 #include <pthread.h>
 
 #include "steps.h"
@@ -11,10 +12,9 @@ struct account {
 };
 
 static struct account shared = {PTHREAD_MUTEX_INITIALIZER, 100, 100};
-static struct account *volatile the_account = &shared; /* so that no call is made for one account alone */
 long seen;
 
-void transfer(struct account *a, long amount) {
+static void transfer(struct account *a, long amount) {
   pthread_mutex_lock(&a->mutex);
   a->checking -= amount;
 #ifdef REPAIRED
@@ -32,7 +32,7 @@ void transfer(struct account *a, long amount) {
 #endif
 }
 
-long total(struct account *a) {
+static long total(struct account *a) {
   pthread_mutex_lock(&a->mutex);
   long sum = a->checking + a->savings;
   pthread_mutex_unlock(&a->mutex);
@@ -41,7 +41,7 @@ long total(struct account *a) {
 
 static void *mover(void *unused) {
   (void)unused;
-  transfer(the_account, 10);
+  transfer(&shared, 10);
   return 0;
 }
 
@@ -49,7 +49,7 @@ int main(void) {
   pthread_t thread;
   pthread_create(&thread, 0, mover, 0);
   wait_for(1);
-  seen = total(the_account);
+  seen = total(&shared);
   done();
   pthread_join(thread, 0);
   return 0;
