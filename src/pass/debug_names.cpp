@@ -1,8 +1,12 @@
 #include "pass/debug_names.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallString.h>
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/BinaryFormat/Dwarf.h>
 #include <llvm/Support/Path.h>
+
+#include <array>
 
 namespace cleave {
 
@@ -49,8 +53,25 @@ void drop_arguments(std::string& text, StringRef start) {
   }
 }
 
+// "(lambda at a.cpp:3:7)" becomes "(lambda)", and so do unnamed classes: what is called after a place of the source is
+// called otherwise after every edit, and in every checkout.
+void drop_places(std::string& text) {
+  constexpr StringRef kAt = " at ";
+  for (size_t at = text.find(kAt); at != std::string::npos; at = text.find(kAt, at + 1)) {
+    StringRef before = StringRef(text).substr(0, at);
+    size_t open = before.rfind('('), close = text.find(')', at);
+    bool unnamed = open != StringRef::npos &&
+                   any_of(std::array<StringRef, 3>{"lambda", "unnamed ", "anonymous "},
+                          [&](StringRef word) { return before.substr(open + 1).starts_with(word); });
+    // A file's name may have parentheses in it, too: the place ends with ":LINE:COLUMN)".
+    while (close != std::string::npos && !isDigit(text[close - 1])) close = text.find(')', close + 1);
+    if (unnamed && close != std::string::npos) text.erase(at, close - at);
+  }
+}
+
 // Without the arguments of templates of the standard library that nobody writes: std::map<std::string, int>.
 std::string as_written(std::string name) {
+  drop_places(name);
   if (name.find('<') == std::string::npos || name.find("std::") == std::string::npos) return name;
   replace_all(name, "std::__cxx11::", "std::");
   replace_all(name, "std::basic_string<char, std::char_traits<char>, std::allocator<char> >", "std::string");
