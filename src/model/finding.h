@@ -25,7 +25,8 @@ struct AccessReport {
   Role role = Role::First;
   std::string thread;
   std::string op;        // read, write, update
-  std::string value;
+  std::string value;     // what was in memory, as a whole number without a sign; of an update "OLD -> NEW"
+  std::string type;      // of the access: int, double …; empty where it is not known
   std::string function, file;
   uint32_t line = 0;
   std::vector<std::string> stack;  // innermost first, "function file:line"

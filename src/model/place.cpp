@@ -37,6 +37,7 @@ void put_place(AccessReport& access, const Trace& trace, SiteId site, ContextId 
     if (context != kNone<ContextId>) access.stack.push_back(fmt::format("{} {}:{}", info.function, info.file, info.line));
   }
   if (own == nullptr) own = &trace.site(site);
+  access.type = trace.site(site).type;
   access.function = own->function;
   access.file = own->file;
   access.line = own->line;

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "report/value.h"
 #include "trace/library.h"
 
 namespace cleave::report {
@@ -34,7 +34,7 @@ std::string_view file_of(std::string_view frame) {
 }
 
 std::string value(const AccessReport& access) {
-  return access.value.empty() ? "a value" : value_for_people(access.value);
+  return access.value.empty() ? "a value" : value_for_people(access);
 }
 
 std::string why_triple(const Finding& finding) {
@@ -131,19 +131,11 @@ std::string headline(const Finding& finding) {
   return line;
 }
 
-std::string value_for_people(const std::string& value) {
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc() || end != value.data() + value.size()) return value;
-  constexpr uint64_t kLowest = uint64_t{1} << 40, kHighest = uint64_t{1} << 47;  // of a program's memory on 64 bits
-  return number >= kLowest && number < kHighest ? fmt::format("{:#x}", number) : value;
-}
-
 std::string operation(const AccessReport& access, const std::string& variable) {
   std::string text = access.op;
   const std::string& name = access.variable.empty() ? variable : access.variable;
   if (!name.empty()) text += " " + name;
-  if (!access.value.empty()) text += " = " + value_for_people(access.value);
+  if (!access.value.empty()) text += " = " + value_for_people(access);
   return text;
 }
 
@@ -177,7 +169,8 @@ std::string verdict_sentence(const Finding& finding) {
       return "A model of the run says that an execution exists; it has not been run.";
     case Verdict::Witnessed:
       return finding.kind == FindingKind::Cycle
-                 ? "The run did this. (Whether some serial order would give the same values is not judged.)"
+                 ? "The run did this. Only the order of the accesses is judged: a serial order may still have given the same "
+                   "values."
                  : "An execution really did this; whether it is non-atomic is not decided.";
     case Verdict::Confirmed:
       return finding.proof.empty()

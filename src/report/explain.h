@@ -10,8 +10,6 @@ namespace cleave::report {
 
 // "confirmed RWW on Account::balance in withdraw"
 std::string headline(const Finding& finding);
-// A value as people read it: what can only be an address in hexadecimal, the rest as it is.
-std::string value_for_people(const std::string& value);
 // "read Account::balance = 20"
 std::string operation(const AccessReport& access, const std::string& variable);
 // Why no serial order explains it: what the judge or the engine said, else what the pattern says.

@@ -25,6 +25,7 @@ Json access_to_json(const AccessReport& access) {
   json["thread"] = access.thread;
   json["op"] = access.op;
   put(json, "value", access.value);
+  put(json, "type", access.type);
   put(json, "variable", access.variable);
   put(json, "function", access.function);
   put(json, "file", access.file);
@@ -168,6 +169,7 @@ AccessReport read_access(const Reader& reader, const Json& json, const std::stri
   access.thread = reader.text(json, "thread", where);
   access.op = reader.text(json, "op", where);
   access.value = reader.text(json, "value", where);
+  access.type = reader.text(json, "type", where);
   access.variable = reader.text(json, "variable", where);
   access.function = reader.text(json, "function", where);
   access.file = reader.text(json, "file", where);

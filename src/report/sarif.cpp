@@ -84,15 +84,25 @@ Json location_of(const AccessReport& access, const std::string& text) {
   return location;
 }
 
-// All accesses of a finding in execution order.
+bool same_access(const AccessReport& a, const AccessReport& b) {
+  return a.thread == b.thread && a.op == b.op && a.variable == b.variable && a.value == b.value && a.stack == b.stack &&
+         a.file == b.file && a.line == b.line;
+}
+
+// All accesses of a finding in execution order; of a cycle from the unit that was split on, which the finding is about.
 std::vector<const AccessReport*> accesses_of(const Finding& finding) {
   std::vector<const AccessReport*> list;
-  for (const AccessReport& access : finding.accesses) list.push_back(&access);
-  for (const EdgeReport& edge : finding.edges) {
-    list.push_back(&edge.first);
-    list.push_back(&edge.second);
+  auto add = [&](const AccessReport& access) {
+    if (!access.op.empty()) list.push_back(&access);
+  };
+  for (const AccessReport& access : finding.accesses) add(access);
+  const size_t first = finding.split < finding.edges.size() ? finding.split : 0;
+  for (size_t i = 0; i < finding.edges.size(); ++i) {
+    const EdgeReport& edge = finding.edges[(first + i) % finding.edges.size()];
+    // An access that ends one edge and begins the next is told once.
+    if (i == 0 || list.empty() || !same_access(*list.back(), edge.first)) add(edge.first);
+    add(edge.second);
   }
-  std::erase_if(list, [](const AccessReport* access) { return access->op.empty(); });
   return list;
 }
 
@@ -148,6 +158,7 @@ Json result_of(const Finding& finding) {
   if (!finding.variable.empty()) properties["variable"] = finding.variable;
   if (!finding.unit.empty()) properties["unit"] = finding.unit;
   if (!finding.proof.empty()) properties["proof"] = finding.proof;
+  if (!finding.hints.empty()) properties["hints"] = finding.hints;
   if (std::string command = replay_command(finding); !command.empty()) properties["replay"] = command;
   return result;
 }

@@ -12,6 +12,7 @@
 #include "report/explain.h"
 #include "report/same_split.h"
 #include "report/text.h"
+#include "report/value.h"
 
 namespace cleave::report {
 namespace {
@@ -134,7 +135,7 @@ class Renderer {
 
   void access_line(std::string_view label, const AccessReport& access) {
     std::string text = fmt::format("  {}  {} {}", label, printable(access.thread), access.op);
-    if (!access.value.empty()) text += " " + printable(value_for_people(access.value));
+    if (!access.value.empty()) text += " " + printable(value_for_people(access));
     if (std::string at = nearer(place(access)); !at.empty()) text += "  " + paint_(printable(at), Style::Bold);
     if (!access.function.empty()) text += "  in " + printable(access.function);
     if (std::string library = inside(access); !library.empty()) text += ", inside " + printable(library);

@@ -207,6 +207,24 @@ TEST(SarifRules, HoldForAwkwardNamesAndPlaces) {
   EXPECT_EQ(broken_rules({.findings = {finding}}), Broken{});
 }
 
+// A cycle is shown where the unit that was split was, and each access once.
+TEST(Sarif, ACycleStandsAtTheUnitThatWasSplit) {
+  Finding finding = cycle();
+  finding.split = 1;
+  finding.hints = {"if swap is not meant to be atomic"};
+  finding.edges[1].second = finding.edges[0].first;
+  const Json log = Json::parse(to_sarif({.findings = {finding}}, "0.1.0"));
+  const Json& result = log["runs"][0]["results"][0];
+  EXPECT_EQ(result["locations"][0]["physicalLocation"]["region"]["startLine"], 22);
+  EXPECT_EQ(result["properties"]["hints"], Json::array({"if swap is not meant to be atomic"}));
+  std::vector<std::pair<std::string, int>> steps;
+  for (const Json& thread : result["codeFlows"][0]["threadFlows"]) {
+    for (const Json& step : thread["locations"])
+      steps.emplace_back(thread["id"], step["location"]["physicalLocation"]["region"]["startLine"]);
+  }
+  EXPECT_EQ(steps, (std::vector<std::pair<std::string, int>>{{"T2", 22}, {"T2", 20}, {"T1", 8}}));
+}
+
 TEST(SarifRules, AreBrokenByWhatBreaksThem) {
   const Json good = Json::parse(to_sarif(sample_findings(), "0.1.0"));
   auto breaks = [&good](const char* path, Json value) {

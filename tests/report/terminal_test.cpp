@@ -9,6 +9,7 @@
 #include "report/golden.h"
 #include "report/samples.h"
 #include "report/text.h"
+#include "report/value.h"
 
 namespace cleave::report {
 namespace {
@@ -122,6 +123,25 @@ TEST(Explain, AddressesAreHexadecimal) {
   EXPECT_EQ(value_for_people("140737085705568"), "0x7fffe8000d60");
   for (const char* plain : {"0", "20", "-1", "1000000000", "18446744073709551615", "0.5", "", "abc"})
     EXPECT_EQ(value_for_people(plain), plain);
+}
+
+TEST(Explain, ValuesAreReadAsTheirTypeSays) {
+  EXPECT_EQ(value_for_people("18446744073709551615", "long"), "-1");
+  EXPECT_EQ(value_for_people("4294967293", "const int"), "-3");
+  EXPECT_EQ(value_for_people("65535", "std::int16_t"), "-1");
+  EXPECT_EQ(value_for_people("4294967295 -> 0", "std::atomic<int>"), "-1 -> 0");
+  EXPECT_EQ(value_for_people("4612811918334230528", "double"), "2.5");
+  EXPECT_EQ(value_for_people("4611686018427387904", "volatile double"), "2.0");
+  EXPECT_EQ(value_for_people("0", "double"), "0.0");
+  EXPECT_EQ(value_for_people("3229614080", "float"), "-4.0");
+  EXPECT_EQ(value_for_people("1", "bool"), "true");
+  // What does not fit, or is of a type that says nothing, stays as it is.
+  EXPECT_EQ(value_for_people("4294967296", "int"), "4294967296");
+  EXPECT_EQ(value_for_people("7", "double"), "7");
+  EXPECT_EQ(value_for_people("2", "bool"), "2");
+  EXPECT_EQ(value_for_people("4294967295", "unsigned int"), "4294967295");
+  EXPECT_EQ(value_for_people("140737085705568", "Node *"), "0x7fffe8000d60");
+  EXPECT_EQ(value_for_people("abc", "int"), "abc");
 }
 
 TEST(Text, WidthIsCountedInCharacters) {
