@@ -24,119 +24,267 @@ std::string shown(const ObjectInfo& object) {
 }  // namespace
 
 SetMap::Member SetMap::find(VariableId variable) {
-  if (raw(variable) >= by_variable_.size()) by_variable_.resize(raw(variable) + 1 + raw(variable) / 2);
-  bool owns = (tables_.variable(variable).flags & VariableInfo::kOwned) != 0;
-  return by_variable_[raw(variable)] = {classify(variable), owns};
+  if (raw(variable) >= by_variable_.size()) {
+    by_variable_.resize(raw(variable) + 1 + raw(variable) / 2);
+    places_.resize(by_variable_.size());
+  }
+  Variable& known = by_variable_[raw(variable)];
+  // Its object has come to belong to another one: the tables need not be asked for what has not changed.
+  if (const Place place = places_[raw(variable)]; place.instance != kNone<InstanceId>) {
+    const InstanceId root = instances_.root(place.instance);
+    link(variable, root);
+    known.set = set_at(root, place.part);
+    return {known.set, known.owns};
+  }
+  known.owns = (tables_.variable(variable).flags & VariableInfo::kOwned) != 0;
+  known.set = classify(variable);
+  return {known.set, known.owns};
+}
+
+// The name that a person has given the set of the variable; empty if none.
+const std::string& SetMap::part_of(const VariableInfo& info) const {
+  const SetDeclaration* declared = declaration_of(info);
+  return declared != nullptr ? declared->name : info.set;
+}
+
+// Whether the set is one of its object.
+bool SetMap::in_object(const VariableInfo& info, const std::string& part) const {
+  return info.object != kNone<ObjectId> && !(info.flags & VariableInfo::kAtomic && part.empty());
 }
 
 SetId SetMap::classify(VariableId variable) {
   if (options_.one) return everything();
   const VariableInfo& info = tables_.variable(variable);
   const std::string& by_hand = hand_declared(variable);
-  if (!by_hand.empty()) return intern("hand:" + by_hand, {.name = by_hand});
+  if (!by_hand.empty()) return intern(kHand, by_hand, {});
 
-  const SetDeclaration* declared = declaration_of(info);
-  std::string part = declared ? declared->name : info.set;
-  if (info.object != kNone<ObjectId> && !(info.flags & VariableInfo::kAtomic && part.empty())) {
-    ObjectId object = root(info.object);
-    members_[raw(object)].push_back(variable);
-    if (part.empty()) {
-      if (raw(object) >= set_by_root_.size()) set_by_root_.resize(raw(object) + 1 + raw(object) / 2, kNone<SetId>);
-      if (set_by_root_[raw(object)] != kNone<SetId>) return set_by_root_[raw(object)];
-    }
-    std::string name = shown(tables_.object(object));
-    if (!part.empty()) name = part.find('.') == std::string::npos ? name + "." + part : part;
-    SetInfo made{.name = name, .owner = owner_of(object), .machinery = is_machinery(tables_.object(object).type)};
-    if (!part.empty()) return intern(fmt::format("object:{}:{}", raw(object), part), std::move(made));
-    sets_.push_back(std::move(made));
-    return set_by_root_[raw(object)] = id_of<SetId>(sets_.size() - 1);
+  const std::string& part = part_of(info);
+  if (in_object(info, part)) {
+    const Place place = places_[raw(variable)] = {instances_.of(info.object), part_number(part)};
+    const InstanceId root = instances_.root(place.instance);
+    link(variable, root);
+    return set_at(root, place.part);
   }
-  if (!part.empty()) return intern("declared:" + part, {.name = part, .owner = home(info.home)});
-  if (info.flags & VariableInfo::kAtomic) {
-    return intern(fmt::format("atomic:{}", raw(variable)), {.name = info.name, .atomic = true});
+  if (!part.empty()) return intern(kDeclared, part, {.owner = home(info.home)});
+  if (info.flags & VariableInfo::kAtomic) return atomic_set(variable, info);
+  if (!info.home.empty()) return intern(kStatics, info.home, {.owner = home(info.home)});
+  return intern(kGlobal, whole_array(info.name), {});
+}
+
+SetId SetMap::set_at(InstanceId root, uint32_t part) {
+  Instance& whole = instances_[root];
+  if (part == 0 && whole.set != kNone<SetId>) return whole.set;
+  const uint64_t key = uint64_t{raw(root)} << 32 | part;
+  if (part != 0) {
+    if (auto known = named_parts_.find(key); known != named_parts_.end()) return known->second;
   }
-  if (!info.home.empty())
-    return intern("statics:" + info.home, {.name = info.home, .owner = home(info.home)});
-  std::string global(whole_array(info.name));
-  return intern("global:" + global, {.name = global});
+  if (whole.owner == kNone<OwnerId>) whole.owner = OwnerId{next_owner_++};
+  SetInfo made{.owner = whole.owner, .gone = whole.holds == 0};
+  if (whole.object != kNone<ObjectId>) {
+    made.name = name(shown(tables_.object(whole.object)));
+    made.machinery = is_machinery(tables_.object(whole.object).type);
+  } else {
+    made.name = whole.name;
+    made.machinery = whole.machinery;
+  }
+  if (part == 0) return whole.set = add(made);
+  const std::string& own = *parts_[part - 1];
+  made.name = own.find('.') == std::string::npos ? name(std::string(made.name) + "." + own) : own;
+  whole.named_parts = true;
+  return named_parts_[key] = add(made);
 }
 
-SetId SetMap::intern(std::string key, SetInfo info) {
-  auto [it, fresh] = by_key_.try_emplace(std::move(key), id_of<SetId>(sets_.size()));
-  if (fresh) sets_.push_back(std::move(info));
-  return it->second;
+SetId SetMap::atomic_set(VariableId variable, const VariableInfo& info) {
+  auto [known, fresh] = atomic_sets_.try_emplace(raw(variable), kNone<SetId>);
+  if (fresh) known->second = add({.name = name(info.name), .atomic = true});
+  return known->second;
 }
 
-OwnerId SetMap::intern_owner(std::string key) {
-  return owners_.try_emplace(std::move(key), id_of<OwnerId>(owners_.size())).first->second;
+SetId SetMap::add(SetInfo info) {
+  if (free_sets_.empty()) {
+    sets_.push_back(info);
+    return id_of<SetId>(sets_.size() - 1);
+  }
+  const SetId set = free_sets_.back();
+  free_sets_.pop_back();
+  sets_[raw(set)] = info;
+  return set;
 }
 
-OwnerId SetMap::owner_of(ObjectId object) {
-  if (object == kNone<ObjectId>) return kNone<OwnerId>;
-  uint32_t outermost = raw(root(object));
-  if (outermost >= owner_by_root_.size()) owner_by_root_.resize(outermost + 1 + outermost / 2, kNone<OwnerId>);
-  OwnerId& owner = owner_by_root_[outermost];
-  if (owner == kNone<OwnerId>) owner = intern_owner(fmt::format("object:{}", outermost));
-  return owner;
+// Of which nobody has to tell the name.
+void SetMap::end(SetId set) {
+  sets_[raw(set)].gone = true;
+  gone_.push_back(set);
+}
+
+void SetMap::reuse_gone() {
+  free_sets_.insert(free_sets_.end(), gone_.begin(), gone_.end());
+  gone_.clear();
+  fresh_gone_ = 0;
+}
+
+template <typename Action>
+void SetMap::each_set(InstanceId instance, Action&& action) {
+  const Instance& of = instances_[instance];
+  if (of.set != kNone<SetId>) action(of.set);
+  for (uint32_t part = 1; of.named_parts && part <= parts_.size(); ++part) {
+    auto named = named_parts_.find(uint64_t{raw(instance)} << 32 | part);
+    if (named != named_parts_.end()) action(named->second);
+  }
+}
+
+// Takes in what instances have lost.
+void SetMap::settle() {
+  for (InstanceId empty : instances_.take_empty()) {
+    each_set(empty, [&](SetId set) {
+      fresh_gone_ += !sets_[raw(set)].gone;
+      sets_[raw(set)].gone = true;
+    });
+  }
+  for (;;) {
+    std::vector<InstanceId> unused = instances_.take_unused();
+    if (unused.empty()) return;
+    for (InstanceId instance : unused) remove(instance);
+  }
+}
+
+SetId SetMap::intern(Kind kind, std::string_view name, SetInfo info) {
+  ByText<SetId>& known = by_name_[kind];
+  if (auto it = known.find(name); it != known.end()) return it->second;
+  info.name = this->name(name);
+  return known[std::string(name)] = add(info);
+}
+
+std::string_view SetMap::name(std::string_view text) {
+  auto known = names_.find(text);
+  return known != names_.end() ? *known : *names_.emplace(text).first;
+}
+
+uint32_t SetMap::part_number(std::string_view part) {
+  if (part.empty()) return 0;
+  if (auto known = part_numbers_.find(part); known != part_numbers_.end()) return known->second;
+  auto made = part_numbers_.emplace(part, static_cast<uint32_t>(parts_.size() + 1)).first;
+  parts_.push_back(&made->first);  // keys of an unordered_map stay where they are
+  return made->second;
 }
 
 OwnerId SetMap::home(std::string_view name) {
-  return name.empty() ? kNone<OwnerId> : intern_owner("home:" + std::string(name));
+  if (name.empty()) return kNone<OwnerId>;
+  auto [it, fresh] = homes_.try_emplace(std::string(name), OwnerId{next_owner_});
+  next_owner_ += fresh;
+  return it->second;
 }
 
-ObjectId SetMap::above(ObjectId object) const {
-  if (raw(object) < shortcuts_.size() && shortcuts_[raw(object)] != kNone<ObjectId>) return shortcuts_[raw(object)];
-  if (!owned_by_.empty()) {
-    auto owned = owned_by_.find(raw(object));
-    if (owned != owned_by_.end()) return owned->second;
-  }
-  return tables_.object(object).outer;
+void SetMap::link(VariableId variable, InstanceId root) {
+  Variable& linked = by_variable_[raw(variable)];
+  unlink(linked);
+  uint32_t& first = instances_[root].first_member;
+  linked.before = kHead | raw(root);
+  linked.next = first;
+  if (first != kNobody) by_variable_[first].before = raw(variable);
+  first = raw(variable);
 }
 
-// A list whose nodes own the next one is as long as it likes: the way up is walked once. What is above an object stays
-// there, whatever comes to be above that.
-ObjectId SetMap::root(ObjectId object) {
-  // Ownership is a forest by construction (own refuses circles), so this ends.
-  ObjectId top = object;
-  size_t steps = 0;
-  for (ObjectId up = above(top); up != kNone<ObjectId> && up != top; up = above(top), ++steps) top = up;
-  if (steps < 2) return top;
-  if (shortcuts_.size() < tables_.objects().size()) shortcuts_.resize(tables_.objects().size(), kNone<ObjectId>);
-  while (object != top) {
-    ObjectId next = above(object);
-    shortcuts_[raw(object)] = top;
-    object = next;
-  }
-  return top;
+void SetMap::unlink(Variable& variable) {
+  if (variable.before == kNobody) return;
+  if (variable.next != kNobody) by_variable_[variable.next].before = variable.before;
+  (variable.before & kHead ? instances_[InstanceId{variable.before & ~kHead}].first_member : by_variable_[variable.before].next) =
+      variable.next;
+  variable.before = variable.next = kNobody;
 }
 
 void SetMap::own(ObjectId whole, ObjectId part) {
-  part = root(part);
-  if (root(whole) == part || owned_by_.contains(raw(part))) return;
-  owned_by_[raw(part)] = whole;
-  ask_again(part);
+  const InstanceId owned = instances_.root(instances_.of(part)), owner = instances_.of(whole);
+  if (instances_.root(owner) == owned) return;
+  instances_.own(owner, owned);
+  ask_again(owned);
 }
 
 void SetMap::refresh() {
-  const std::vector<ObjectId>& changed = tables_.changes().outer_set;
-  for (; changes_read_ < changed.size(); ++changes_read_) {
-    uint32_t object = raw(changed[changes_read_]);
-    // What had something above it and now has something else: the ways up through it are wrong.
-    if (object < shortcuts_.size() && shortcuts_[object] != kNone<ObjectId>) shortcuts_.clear();
-    ask_again(changed[changes_read_]);
+  const TableChanges& changes = tables_.changes();
+  std::span<const ObjectId> outer_set = std::span(changes.outer_set).subspan(changes_read_);
+  changes_read_ = changes.outer_set.size();
+  if (!outer_set.empty()) {
+    instances_.outer_changed(outer_set);
+    for (ObjectId object : outer_set) {
+      if (InstanceId known = instances_.known(object); known != kNone<InstanceId>) ask_again(known);
+    }
+    settle();
   }
-  const std::vector<VariableId>& moved = tables_.changes().moved;
-  for (; moves_read_ < moved.size(); ++moves_read_) {
-    uint32_t variable = raw(moved[moves_read_]);
-    if (variable < by_variable_.size()) by_variable_[variable] = {};
+  for (; moves_read_ < changes.moved.size(); ++moves_read_) {
+    uint32_t variable = raw(changes.moved[moves_read_]);
+    if (variable >= by_variable_.size()) continue;
+    unlink(by_variable_[variable]);
+    by_variable_[variable] = {};
+    places_[variable] = {};
   }
 }
 
-void SetMap::ask_again(ObjectId object) {
-  auto it = members_.find(raw(object));
-  if (it == members_.end()) return;
-  for (VariableId variable : it->second) by_variable_[raw(variable)] = {};
-  members_.erase(it);
+// Of what belonged to it, to whom does it belong now?
+void SetMap::ask_again(InstanceId root) {
+  for (uint32_t next = instances_[root].first_member; next != kNobody;) {
+    Variable& variable = by_variable_[next];
+    next = variable.next;
+    variable.set = kNone<SetId>;
+    variable.next = variable.before = kNobody;
+  }
+  instances_[root].first_member = kNobody;
+}
+
+void SetMap::forget(const FreedIds& freed) {
+  for (VariableId variable : freed.variables) forget(variable);
+  for (ObjectId object : freed.objects) forget(object);
+  settle();
+}
+
+void SetMap::forget(VariableId variable) {
+  if (raw(variable) >= by_variable_.size()) return;
+  unlink(by_variable_[raw(variable)]);
+  by_variable_[raw(variable)] = {};
+  places_[raw(variable)] = {};
+  if (atomic_sets_.empty()) return;
+  auto atomic = atomic_sets_.find(raw(variable));
+  if (atomic == atomic_sets_.end()) return;
+  end(atomic->second);
+  atomic_sets_.erase(atomic);
+}
+
+void SetMap::forget(ObjectId object) {
+  const InstanceId instance = instances_.known(object);
+  if (instance == kNone<InstanceId>) return;
+  if (instances_[instance].uses > 1) {
+    instances_[instance].name = name(shown(tables_.object(object)));
+    instances_[instance].machinery = is_machinery(tables_.object(object).type);
+  }
+  instances_.ended(instance);
+}
+
+void SetMap::remove(InstanceId instance) {
+  const uint32_t first = instances_[instance].first_member;
+  for (uint32_t member = first; member != kNobody; member = by_variable_[member].next) places_[member] = {};
+  ask_again(instance);
+  each_set(instance, [&](SetId set) { end(set); });
+  for (uint32_t part = 1; instances_[instance].named_parts && part <= parts_.size(); ++part)
+    named_parts_.erase(uint64_t{raw(instance)} << 32 | part);
+  instances_.remove(instance);
+}
+
+SetMap::Kept SetMap::keep(VariableId variable) {
+  const VariableInfo& info = tables_.variable(variable);
+  const std::string& part = part_of(info);
+  if (options_.one || !hand_declared(variable).empty() || !in_object(info, part)) return {.name = this->info(set_of(variable)).name};
+  Kept kept{.name = {}, .instance = instances_.of(info.object), .part = part_number(part)};
+  instances_.use(kept.instance);
+  return kept;
+}
+
+void SetMap::drop(const Kept& kept) {
+  if (kept.instance != kNone<InstanceId>) instances_.unuse(kept.instance);
+}
+
+std::string_view SetMap::name_of(const Kept& kept) {
+  if (kept.instance == kNone<InstanceId>) return kept.name;
+  return info(set_at(instances_.root(kept.instance), kept.part)).name;
 }
 
 const SetDeclaration* SetMap::declaration_of(const VariableInfo& info) const {

@@ -11,27 +11,34 @@
 //   `set NAME x y` of a text trace    that set; overrides all of the above
 //
 // With `one`, all memory is one set.
+//
+// Where ids of variables and objects are used again (trace/stream.h) the map has to be told what has ended. It then holds
+// what is there, and what is not there any more but holds something that is.
 #pragma once
 
+#include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/ids.h"
+#include "model/instances.h"
+#include "trace/stream.h"
 #include "trace/trace.h"
 
 namespace cleave {
 
-enum class SetId : uint32_t {};
-enum class OwnerId : uint32_t {
-};  // what a unit is declared on: an object, the statics of a class or of a file
-
 struct SetInfo {
-  std::string name;  // for people, and the same for every instance of a type: Account, Account.money
+  std::string_view name;  // for people, and the same for every instance of a type: Account, Account.money
   OwnerId owner = kNone<OwnerId>;  // kNone: only units that span everything are declared on it
   bool atomic = false;             // of an atomic variable: the heuristics stay away
   bool machinery = false;          // of an object of the standard library's: what its own code does there is its own affair
+  bool gone = false;               // nothing is in it and nothing will be: it is there for its name only
 };
 
 // [sets] of cleave.toml: "Account.money" = ["Account::checking", "Account::savings"]. Globs over Type::field
@@ -51,7 +58,7 @@ struct SetOptions {
 class SetMap {
  public:
   // `tables` must outlive the map; it may grow.
-  SetMap(SetOptions options, const Trace& tables) : options_(std::move(options)), tables_(tables) {}
+  SetMap(SetOptions options, const Trace& tables) : options_(std::move(options)), tables_(tables), instances_(tables) {}
 
   // What an access has to know of its variable, in one place.
   struct Member {
@@ -59,8 +66,8 @@ class SetMap {
     bool owns = false;  // a pointer that owns what it points to
   };
   Member member(VariableId variable) {
-    if (raw(variable) < by_variable_.size() && by_variable_[raw(variable)].set != kNone<SetId>)
-      return by_variable_[raw(variable)];
+    if (raw(variable) < by_variable_.size() && by_variable_[raw(variable)].set != kNone<SetId>) [[likely]]
+      return {by_variable_[raw(variable)].set, by_variable_[raw(variable)].owns};
     return find(variable);
   }
   SetId set_of(VariableId variable) { return member(variable).set; }
@@ -68,12 +75,16 @@ class SetMap {
     if (variable < by_variable_.size()) __builtin_prefetch(&by_variable_[variable]);
   }
   const SetInfo& info(SetId set) const { return sets_[raw(set)]; }
-  size_t size() const { return sets_.size(); }
   bool one() const { return options_.one; }
 
   // All memory, of `one`.
-  SetId everything() { return intern("one", {.name = "all memory"}); }
-  OwnerId owner_of(ObjectId object);
+  SetId everything() { return intern(kGlobal, "all memory", {}); }
+  OwnerId owner_of(ObjectId object) {
+    if (object == kNone<ObjectId>) return kNone<OwnerId>;
+    OwnerId& owner = instances_[instances_.root(instances_.of(object))].owner;
+    if (owner == kNone<OwnerId>) owner = OwnerId{next_owner_++};
+    return owner;
+  }
   // Owner of the static fields of a class, or of the statics of a file. kNone for an empty name.
   OwnerId home(std::string_view name);
   // From now on the fields of `part` belong to the sets of `whole` (CLEAVE_OWNED, std::unique_ptr).
@@ -82,30 +93,93 @@ class SetMap {
   // Takes in what growing tables have learned about objects within objects.
   void refresh();
 
+  // These have ended; the tables still have them. O(1) each, amortised.
+  void forget(const FreedIds& freed);
+  // Sets that are gone (SetInfo::gone), when they are many: whoever refers to sets has to let go of them, then call
+  // reuse_gone(), after which the numbers of those without a name to tell are others'.
+  bool many_gone() const { return fresh_gone_ + gone_.size() > kFewGone + live_sets() / 2; }
+  void reuse_gone();
+
+  // The set of a variable that is about to end, for somebody who has to tell its name later.
+  struct Kept {
+    std::string_view name;  // if it is of no object
+    InstanceId instance = kNone<InstanceId>;
+    uint32_t part = 0;
+  };
+  Kept keep(VariableId variable);
+  void drop(const Kept& kept);
+  // What it is called now.
+  std::string_view name_of(const Kept& kept);
+
+  // How many entries there are for objects and sets, for those who count memory.
+  size_t size() const { return instances_.size() + live_sets() + gone_.size(); }
+
  private:
+  static constexpr uint32_t kNobody = UINT32_MAX, kHead = 1u << 31;
+  static constexpr size_t kFewGone = 64;
+  // The set of a variable, and the list of all that belong to the same outermost object.
+  struct Variable {
+    SetId set = kNone<SetId>;
+    uint32_t next = kNobody;
+    uint32_t before = kNobody;  // kHead + instance: it is the first
+    bool owns = false;
+  };
+  // What decides it, of one that lies in an object: that, and the number of the name that a person gave.
+  struct Place {
+    InstanceId instance = kNone<InstanceId>;
+    uint32_t part = 0;
+  };
+  // By text, without a copy of it.
+  struct TextHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  template <typename Value>
+  using ByText = std::unordered_map<std::string, Value, TextHash, std::equal_to<>>;
+  enum Kind : uint8_t { kHand, kDeclared, kStatics, kGlobal, kKinds };  // of sets that are of no object
+
+  size_t live_sets() const { return sets_.size() - free_sets_.size() - gone_.size(); }
   Member find(VariableId variable);
   SetId classify(VariableId variable);
-  SetId intern(std::string key, SetInfo info);
-  OwnerId intern_owner(std::string key);
-  ObjectId above(ObjectId object) const;
-  ObjectId root(ObjectId object);
-  void ask_again(ObjectId object);
+  bool in_object(const VariableInfo& info, const std::string& part) const;
+  const std::string& part_of(const VariableInfo& info) const;
+  SetId set_at(InstanceId root, uint32_t part);
+  SetId atomic_set(VariableId variable, const VariableInfo& info);
+  SetId add(SetInfo info);
+  void end(SetId set);
+  void settle();
+  template <typename Action>
+  void each_set(InstanceId instance, Action&& action);
+  SetId intern(Kind kind, std::string_view name, SetInfo info);
+  std::string_view name(std::string_view text);
+  uint32_t part_number(std::string_view part);
+  void link(VariableId variable, InstanceId root);
+  void unlink(Variable& variable);
+  void ask_again(InstanceId root);
+  void forget(VariableId variable);
+  void forget(ObjectId object);
+  void remove(InstanceId instance);
   const SetDeclaration* declaration_of(const VariableInfo& info) const;
   const std::string& hand_declared(VariableId variable);
 
   SetOptions options_;
   const Trace& tables_;
-  std::vector<Member> by_variable_;
+  Instances instances_;
+  std::vector<Variable> by_variable_;
+  std::vector<Place> places_;  // by variable
   std::vector<SetInfo> sets_;
-  std::unordered_map<std::string, SetId> by_key_;
-  std::unordered_map<std::string, OwnerId> owners_;
-  std::vector<ObjectId> shortcuts_;                             // object → one that holds it, however far up
-  std::vector<SetId> set_by_root_;                              // outermost object → the set of its unnamed part
-  std::vector<OwnerId> owner_by_root_;                          // of outermost objects, where it was asked for
-  std::unordered_map<uint32_t, ObjectId> owned_by_;             // object → who owns it
+  std::vector<SetId> free_sets_, gone_;  // to be used again: at once, after reuse_gone()
+  size_t fresh_gone_ = 0;                // gone since reuse_gone()
+  std::unordered_set<std::string, TextHash, std::equal_to<>> names_;  // of sets
+  std::array<ByText<SetId>, kKinds> by_name_;                         // those that are of no object
+  boost::unordered_flat_map<uint64_t, SetId> named_parts_;          // outermost instance and number of the name
+  boost::unordered_flat_map<uint32_t, SetId> atomic_sets_;          // of variables
+  ByText<uint32_t> part_numbers_;                                   // from 1
+  std::vector<const std::string*> parts_;
+  ByText<OwnerId> homes_;
+  uint32_t next_owner_ = 0;
   std::unordered_map<uint32_t, std::string> declared_by_hand_;  // variable → set of a text trace
-  std::unordered_map<uint32_t, std::vector<VariableId>> members_;   // outermost object → its variables
-  size_t changes_read_ = 0, moves_read_ = 0;                        // of Trace::changes()
+  size_t changes_read_ = 0, moves_read_ = 0;                    // of Trace::changes()
   size_t declared_read_ = 0;                                    // declared_sets() when that was made
 };
 

@@ -81,19 +81,49 @@ UnitOptions UnitOptions::resolved(const Trace& tables) const {
 }
 
 std::string unit_label(const Trace& tables, const Unit& unit) {
+  return unit_label(tables, unit, unit.lock == kNone<SyncId> ? std::string_view() : tables.sync(unit.lock).name);
+}
+
+std::string unit_label(const Trace& tables, const Unit& unit, std::string_view lock) {
   if (unit.name != kNone<UnitNameId>) return tables.unit_name(unit.name).name;
   std::string function = own_function(tables, unit.site, unit.context);
   if (!function.empty()) return unit.lock == kNone<SyncId> ? function : function + " (critical section)";
   if (unit.lock == kNone<SyncId>) return "(access)";
-  return fmt::format("section of {}", tables.sync(unit.lock).name);
+  return fmt::format("section of {}", lock);
 }
 
 UnitTracker::UnitTracker(UnitOptions options, SetMap& sets, const Trace& tables)
     : options_(std::move(options)), roles_(options_, sets, tables), sets_(sets), tables_(tables) {}
 
-UnitTracker::Thread& UnitTracker::thread(ThreadId id) {
+UnitTracker::Thread& UnitTracker::make_thread(ThreadId id) {
   if (raw(id) >= threads_.size()) threads_.resize(raw(id) + 1);
-  return threads_[raw(id)];
+  std::unique_ptr<Thread>& state = threads_[raw(id)];
+  if (spare_.empty()) {
+    state = std::make_unique<Thread>();
+  } else {
+    state = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  return *state;
+}
+
+// What is left of a thread is room for the next one: programs make thousands.
+void UnitTracker::end_thread(ThreadId id, EventIndex position) {
+  if (raw(id) >= threads_.size() || !threads_[raw(id)]) return;
+  Thread& state = *threads_[raw(id)];
+  while (!state.frames.empty()) pop(state, state.frames.size() - 1, position);
+  state.change();  // what was answered was the other thread's
+  spare_.push_back(std::move(threads_[raw(id)]));
+}
+
+void UnitTracker::drop_gone_sets() {
+  for (std::unique_ptr<Thread>& state : threads_) {
+    if (!state) continue;
+    for (size_t i = 0; i < state->frames.size(); ++i) {
+      state->frames[i].claims.erase_if([&](const Claim& claim) { return sets_.info(claim.set).gone; });
+    }
+    for (Known& known : state->known) known.set = kNone<SetId>;
+  }
 }
 
 void UnitRoles::learn(UnitNameId name) {
@@ -147,7 +177,7 @@ void UnitTracker::feed(const Event& event, EventIndex position) {
     case EventKind::End: {
       Thread& state = thread(event.thread);
       size_t frame = state.frames.size();
-      while (frame > 0 && state.frames[frame - 1].whole.open.unit.lock != kNone<SyncId>) --frame;
+      while (frame > 0 && state.frames[frame - 1].section()) --frame;
       if (frame > 0) pop(state, frame - 1, position);
       break;
     }
@@ -167,11 +197,9 @@ void UnitTracker::feed(const Event& event, EventIndex position) {
     case EventKind::Join:
       split(thread(event.thread), position, true);
       break;
-    case EventKind::Exit: {
-      Thread& state = thread(event.thread);
-      while (!state.frames.empty()) pop(state, state.frames.size() - 1, position);
+    case EventKind::Exit:
+      end_thread(event.thread, position);
       break;
-    }
     default:
       break;
   }
@@ -208,27 +236,17 @@ void UnitTracker::begin_section(const Event& event, SyncId lock, EventIndex posi
   frame.role.scope = Scope::Everything;
 }
 
-UnitTracker::Frame& UnitTracker::Frames::push() {
-  if (size_ == frames_.size()) frames_.emplace_back();
-  Frame& frame = frames_[size_++];
-  // Both parts were finished when the frame went.
-  frame.left.clear();
+UnitTracker::Frame& UnitTracker::push(ThreadId id, const Unit& unit) {
+  Thread& state = thread(id);
+  Frame& frame = state.frames.push();  // its units were finished when it went
+  frame.unit = unit;
+  frame.whole.begin = frame.round.begin = unit.begin;
   frame.in_rounds = false;
   frame.role = {};
   frame.owner = kNone<OwnerId>;
-  return frame;
-}
-
-void UnitTracker::Frames::erase(size_t frame) {
-  for (; frame + 1 < size_; ++frame) std::swap(frames_[frame], frames_[frame + 1]);
-  --size_;
-}
-
-UnitTracker::Frame& UnitTracker::push(ThreadId id, const Unit& unit) {
-  Thread& state = thread(id);
-  Frame& frame = state.frames.push();
-  frame.whole.open.unit = frame.round.open.unit = unit;
-  ++state.version;
+  frame.below = state.version;
+  frame.stamp = ++state.last;
+  state.version = ++state.last;
   depth_ = std::max(depth_, state.frames.size());
   return frame;
 }
@@ -236,58 +254,71 @@ UnitTracker::Frame& UnitTracker::push(ThreadId id, const Unit& unit) {
 void UnitTracker::end_section(ThreadId id, SyncId lock, EventIndex position) {
   Thread& state = thread(id);
   for (size_t frame = state.frames.size(); frame > 0; --frame) {
-    if (state.frames[frame - 1].whole.open.unit.lock == lock) return pop(state, frame - 1, position);
+    if (state.frames[frame - 1].unit.lock == lock) return pop(state, frame - 1, position);
   }
 }
 
-void UnitTracker::pop(Thread& state, size_t frame, EventIndex position) {
-  finish(state.frames[frame].whole, position);
-  finish(state.frames[frame].round, position);
-  state.frames.erase(frame);
-  ++state.version;
+void UnitTracker::pop(Thread& state, size_t index, EventIndex position) {
+  Frame& frame = state.frames[index];
+  finish(frame.whole, position);
+  finish(frame.round, position);
+  frame.claims.clear();
+  frame.stamp = 0;
+  const bool innermost = index + 1 == state.frames.size();
+  state.frames.erase(index);
+  if (!innermost) return state.change();
+  state.version = frame.below > state.changed_at ? frame.below : ++state.last;
 }
 
 void UnitTracker::split(Thread& state, EventIndex position, bool only_heuristic) {
-  for (Frame& frame : state.frames) {
+  for (size_t i = 0; i < state.frames.size(); ++i) {
+    Frame& frame = state.frames[i];
     if (only_heuristic && !frame.role.heuristic) continue;
     finish(frame.whole, position);
     finish(frame.round, position);
-    frame.left.clear();
+    frame.claims.clear();
+    frame.stamp = ++state.last;
   }
-  ++state.version;
+  state.change();
 }
 
 void UnitTracker::next_round(Thread& state, EventIndex position) {
   size_t above = state.frames.size();
-  while (above > 0 && state.frames[above - 1].whole.open.unit.lock != kNone<SyncId>) --above;
+  while (above > 0 && state.frames[above - 1].section()) --above;
   if (above == 0) return;
   Frame& frame = state.frames[above - 1];
   frame.in_rounds = true;
-  finish(frame.round, position);
-  while (!frame.whole.by_accessors.empty()) leave(frame, frame.whole.by_accessors.back());
-  ++state.version;
+  finish_round(frame, position);
+  for (Claim& claim : frame.claims.all()) {
+    if (claim.by_accessors) leave(claim);
+  }
+  state.change();
 }
 
 void UnitTracker::end_additional(Thread& state, EventIndex position) {
-  for (Frame& frame : state.frames) {
-    while (!frame.whole.additional.empty()) leave(frame, frame.whole.additional.back());
-    finish(frame.round, position);
+  for (size_t i = 0; i < state.frames.size(); ++i) {
+    Frame& frame = state.frames[i];
+    for (Claim& claim : frame.claims.all()) {
+      if (claim.whole) leave(claim);
+    }
+    finish_round(frame, position);
   }
-  ++state.version;
+  state.change();
+}
+
+void UnitTracker::finish_round(Frame& frame, EventIndex position) {
+  for (Claim& claim : frame.claims.all()) claim.round = false;
+  finish(frame.round, position);
 }
 
 void UnitTracker::finish(Part& part, EventIndex position) {
-  part.additional.clear();
-  part.by_accessors.clear();
-  if (part.open.id != kNone<UnitId>) {
-    part.open.unit.end = position;
-    ended_.push_back(part.open);
-    part.open.unit.end = kNone<EventIndex>;
-    part.open.id = kNone<UnitId>;
-    part.open.additional = false;
-    part.open.handle = UINT32_MAX;
-  }
-  part.open.unit.begin = position;
+  part.begin = position;
+  if (part.open.id == kNone<UnitId>) return;
+  part.open.unit.end = position;
+  ended_.push_back(part.open);
+  part.open.id = kNone<UnitId>;
+  part.open.additional = false;
+  part.open.handle = UINT32_MAX;
 }
 
 // Outermost first: the top-most unit that is declared on the set, or is an additional unit for it already, takes the
@@ -302,14 +333,16 @@ UnitTracker::Answer UnitTracker::find_frame(const Thread& state, SetId set, bool
   for (uint32_t i = 0; i < state.frames.size(); ++i) {
     const Frame& frame = state.frames[i];
     const UnitRole& role = frame.role;
-    bool section = frame.whole.open.unit.lock != kNone<SyncId>;
+    bool section = frame.section();
     bool own = info.owner != kNone<OwnerId> &&
                (info.owner == frame.owner || info.owner == role.statics || info.owner == role.file);
     bool declared = section ? !in_accessor && claimed == kNoFrame
                             : role.scope == Scope::Everything || (!alone && role.scope == Scope::Owners && own);
     if (declared) return {.frame = i, .claimed = claimed};
     if (alone) continue;
-    if (claimed == kNoFrame && (frame.whole.has(set) || frame.round.has(set))) claimed = i;
+    if (claimed == kNoFrame && !frame.claims.empty()) {
+      if (const Claim* claim = frame.claims.find(set); claim != nullptr && (claim->whole || claim->round)) claimed = i;
+    }
     if (role.barred) innermost = claimed = kNoFrame;
     if (role.opaque_locks && (role.scope == Scope::Additional || !own)) in_accessor = true;
     if (role.heuristic && !role.transparent) innermost = i;
@@ -317,9 +350,9 @@ UnitTracker::Answer UnitTracker::find_frame(const Thread& state, SetId set, bool
   Answer answer{.frame = claimed != kNoFrame ? claimed : innermost, .additional = true, .by_accessor = in_accessor};
   if (answer.frame == kNoFrame) return answer;
   const Frame& frame = state.frames[answer.frame];
-  answer.round = !frame.whole.has(set) &&
-                 ((in_accessor && frame.in_rounds) || frame.round.has(set) ||
-                  std::find(frame.left.begin(), frame.left.end(), set) != frame.left.end());
+  const Claim* claim = frame.claims.find(set);
+  if (claim != nullptr && claim->whole) return answer;
+  answer.round = (in_accessor && frame.in_rounds) || (claim != nullptr && (claim->round || claim->left));
   return answer;
 }
 
@@ -327,29 +360,34 @@ UnitTracker::Answer UnitTracker::find_frame(const Thread& state, SetId set, bool
 void UnitTracker::claim(Thread& state, const Answer& answer, SetId set, EventIndex position) {
   if (answer.claimed != kNoFrame) {
     Frame& frame = state.frames[answer.claimed];
-    if (frame.round.has(set)) finish(frame.round, position);
-    if (frame.whole.has(set)) leave(frame, set);
-    ++state.version;
+    Claim& claim = *frame.claims.find(set);
+    if (claim.round) finish_round(frame, position);
+    if (claim.whole) leave(claim);
+    state.change();
   }
   if (answer.frame == kNoFrame || !answer.additional) return;
   Frame& frame = state.frames[answer.frame];
-  Part& part = answer.round ? frame.round : frame.whole;
-  bool fresh = !part.has(set);
-  if (fresh) part.additional.push_back(set);
-  if (!answer.by_accessor)
-    std::erase(part.by_accessors, set);
-  else if (fresh)
-    part.by_accessors.push_back(set);
+  Claim* claim = frame.claims.find(set);
+  if (claim == nullptr) claim = &frame.claims.add({.set = set});
+  if (answer.round) {
+    claim->round = true;
+    return;
+  }
+  claim->by_accessors = answer.by_accessor && (!claim->whole || claim->by_accessors);
+  claim->whole = true;
 }
 
-void UnitTracker::leave(Frame& frame, SetId set) {
-  std::erase(frame.whole.additional, set);
-  std::erase(frame.whole.by_accessors, set);
-  frame.left.push_back(set);
+void UnitTracker::leave(Claim& claim) {
+  claim.whole = claim.by_accessors = false;
+  claim.left = true;
 }
 
-bool UnitTracker::in_library(const Event& access) const {
-  return access.site != kNone<SiteId> && is_system_file(tables_.site(access.site).file);
+bool UnitTracker::in_library(const Event& access) {
+  if (access.site == kNone<SiteId>) return false;
+  if (raw(access.site) >= library_sites_.size()) library_sites_.resize(raw(access.site) + 1);
+  uint8_t& known = library_sites_[raw(access.site)];
+  if (known == 0) known = is_system_file(tables_.site(access.site).file) ? 2 : 1;
+  return known == 2;
 }
 
 UnitTracker::Cover& UnitTracker::cover_slowly(const Event& access, SetId set, EventIndex position) {
@@ -361,28 +399,45 @@ UnitTracker::Cover& UnitTracker::cover_slowly(const Event& access, SetId set, Ev
     answer = find_frame(state, set, access.atomic() || (machinery && in_library(access)));
     claim(state, answer, set, position);
   }
+  known = {.set = set, .atomic = access.atomic(), .where = &state.version, .number = state.version, .cover = {}};
   // Among what is the library's means the answer depends on the place of the access: it is not kept.
-  known = {.set = machinery ? kNone<SetId> : set, .atomic = access.atomic(), .version = state.version, .cover = {}};
+  if (machinery) known.set = kNone<SetId>;
   if (answer.frame == kNoFrame) return known.cover;
   Frame& frame = state.frames[answer.frame];
-  OpenUnit& open = (answer.round ? frame.round : frame.whole).open;
-  if (open.id == kNone<UnitId>) open.id = UnitId{next_++};
-  open.additional = answer.additional;
-  known.cover.unit = &open;
+  if (!answer.additional) known.where = &frame.stamp, known.number = frame.stamp;
+  Part& part = answer.round ? frame.round : frame.whole;
+  if (part.open.id == kNone<UnitId>) {
+    part.open.id = UnitId{next_++};
+    part.open.unit = frame.unit;
+    part.open.unit.begin = part.begin;
+  }
+  part.open.additional = answer.additional;
+  known.cover.unit = &part.open;
   known.cover.additional = answer.additional;
   return known.cover;
 }
 
 std::vector<OpenUnit> UnitTracker::open() const {
   std::vector<OpenUnit> units;
-  for (const Thread& state : threads_) {
-    for (const Frame& frame : state.frames) {
+  for (const std::unique_ptr<Thread>& state : threads_) {
+    if (!state) continue;
+    for (size_t i = 0; i < state->frames.size(); ++i) {
+      const Frame& frame = state->frames[i];
       for (const Part* part : {&frame.whole, &frame.round}) {
         if (part->open.id != kNone<UnitId>) units.push_back(part->open);
       }
     }
   }
   return units;
+}
+
+size_t UnitTracker::held() const {
+  size_t count = 0;
+  for (const std::unique_ptr<Thread>& state : threads_) {
+    if (!state) continue;
+    for (size_t i = 0; i < state->frames.size(); ++i) count += 1 + state->frames[i].claims.size();
+  }
+  return count;
 }
 
 UnitMap map_units(const Trace& trace, const UnitOptions& options, SetMap& sets) {

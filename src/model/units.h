@@ -19,12 +19,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "model/by_set.h"
 #include "model/sets.h"
 #include "trace/trace.h"
 
@@ -62,6 +64,8 @@ struct Unit {
 // What a person calls it: the function, the name in CLEAVE_ATOMIC_BEGIN, or the function with the critical
 // section.
 std::string unit_label(const Trace& tables, const Unit& unit);
+// The same where the lock of a section may have ended: by its name.
+std::string unit_label(const Trace& tables, const Unit& unit, std::string_view lock);
 
 // A unit that is open now. `additional`: it is not declared on the set of the access that was asked about, which
 // therefore counts as one with the set it is declared on (Marathon 4.1).
@@ -134,10 +138,10 @@ class UnitTracker {
   // Valid until the next call. Another unit of the thread may end before the access: see ended().
   Cover& cover(const Event& access, SetId set, EventIndex position) {
     ended_.clear();
-    if (raw(access.thread) < threads_.size()) [[likely]] {
-      Thread& state = threads_[raw(access.thread)];
+    if (raw(access.thread) < threads_.size() && threads_[raw(access.thread)]) [[likely]] {
+      Thread& state = *threads_[raw(access.thread)];
       Known& known = state.known[raw(set) % kKnown];
-      if (known.set == set && known.version == state.version && known.atomic == access.atomic()) [[likely]]
+      if (known.set == set && *known.where == known.number && known.atomic == access.atomic()) [[likely]]
         return known.cover;
     }
     return cover_slowly(access, set, position);
@@ -149,25 +153,39 @@ class UnitTracker {
 
   // Units open in all threads that had an access, for the end of the trace.
   std::vector<OpenUnit> open() const;
+  // Lets go of sets that are gone (SetMap::many_gone).
+  void drop_gone_sets();
+  // Sets that open units refer to, and units that are open.
+  size_t held() const;
   // Deepest nesting of units so far.
   size_t depth() const { return depth_; }
 
  private:
-  // A unit, and the sets that it is an additional unit for.
+  // A unit, once it has an access.
   struct Part {
     OpenUnit open;
-    std::vector<SetId> additional;
-    std::vector<SetId> by_accessors;  // those of them that no direct access has touched
-
-    bool has(SetId set) const { return std::find(additional.begin(), additional.end(), set) != additional.end(); }
+    EventIndex begin = kNone<EventIndex>;
+  };
+  // A set that a frame is an additional unit for, or was.
+  struct Claim {
+    SetId set = kNone<SetId>;
+    bool whole = false;         // as a whole
+    bool round = false;         // in this round
+    bool left = false;          // as a whole it was: a loop or one of the object's methods came
+    bool by_accessors = false;  // `whole`, and no direct access has touched it
   };
   struct Frame {
+    Unit unit;
     Part whole;
-    Part round;               // in a loop, for what is used through accessors; and for sets that the whole has left
-    std::vector<SetId> left;  // sets that the whole was an additional unit for: a loop or one of the object's methods came
+    Part round;  // in a loop, for what is used through accessors; and for sets that the whole has left
+    BySet<Claim> claims;
     bool in_rounds = false;
     UnitRole role;
     OwnerId owner = kNone<OwnerId>;
+    uint64_t stamp = 0;  // another one whenever another unit begins as its whole; 0: it is gone
+    uint64_t below = 0;  // Thread::version before it came
+
+    bool section() const { return unit.lock != kNone<SyncId>; }
   };
   // Who takes the accesses to a set.
   struct Answer {
@@ -177,38 +195,64 @@ class UnitTracker {
     bool by_accessor = false;
     uint32_t claimed = UINT32_MAX;  // a frame that was an additional unit for the set until now
   };
-  // Frames that are gone keep their memory for the next ones.
+  // Frames that are gone keep their memory for the next ones. A frame stays where it is.
   class Frames {
    public:
-    Frame& push();
-    void erase(size_t frame);
+    Frame& push() {
+      if (size_ == frames_.size()) frames_.push_back(std::make_unique<Frame>());
+      return *frames_[size_++];
+    }
+    void erase(size_t frame) {
+      if (frame + 1 < size_)
+        std::rotate(frames_.begin() + static_cast<ptrdiff_t>(frame), frames_.begin() + static_cast<ptrdiff_t>(frame) + 1,
+                    frames_.begin() + static_cast<ptrdiff_t>(size_));
+      --size_;
+    }
     size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
-    Frame& operator[](size_t frame) { return frames_[frame]; }
-    const Frame& operator[](size_t frame) const { return frames_[frame]; }
-    Frame* begin() { return frames_.data(); }
-    Frame* end() { return frames_.data() + size_; }
-    const Frame* begin() const { return frames_.data(); }
-    const Frame* end() const { return frames_.data() + size_; }
+    Frame& operator[](size_t frame) { return *frames_[frame]; }
+    const Frame& operator[](size_t frame) const { return *frames_[frame]; }
 
    private:
-    std::vector<Frame> frames_;
+    std::vector<std::unique_ptr<Frame>> frames_;
     size_t size_ = 0;
   };
-  static constexpr size_t kKnown = 8;
+  // An answer, good as long as there is the same number where it was found.
   struct Known {
     SetId set = kNone<SetId>;
     bool atomic = false;
-    uint64_t version = 0;
+    const uint64_t* where = nullptr;
+    uint64_t number = 0;
     Cover cover;
   };
+  static constexpr size_t kKnown = 16;
+  // Who is declared on a set depends on the frames up to that one; everything else on all of them. When a frame goes and
+  // nothing else has changed, what was known before it came is good again.
   struct Thread {
     Frames frames;
-    uint64_t version = 1;  // changes with the frames
+    uint64_t last = 1;        // number that was given out
+    uint64_t version = 1;     // of the frames
+    uint64_t changed_at = 0;  // no version up to this one comes back
     std::array<Known, kKnown> known;  // answers, by set
+
+    Thread() {
+      for (Known& answer : known) answer.where = &changed_at, answer.number = UINT64_MAX;
+    }
+    Thread(const Thread&) = delete;
+    Thread& operator=(const Thread&) = delete;
+    void change() {
+      changed_at = last;
+      version = ++last;
+    }
   };
 
-  Thread& thread(ThreadId id);
+  Thread& thread(ThreadId id) {
+    if (raw(id) < threads_.size() && threads_[raw(id)]) [[likely]]
+      return *threads_[raw(id)];
+    return make_thread(id);
+  }
+  Thread& make_thread(ThreadId id);
+  void end_thread(ThreadId id, EventIndex position);
   void begin(const Event& event, EventIndex position);
   void begin_section(const Event& event, SyncId lock, EventIndex position);
   void end_section(ThreadId thread, SyncId lock, EventIndex position);
@@ -218,18 +262,21 @@ class UnitTracker {
   void split(Thread& thread, EventIndex position, bool only_heuristic);
   void next_round(Thread& thread, EventIndex position);
   void end_additional(Thread& thread, EventIndex position);
+  void finish_round(Frame& frame, EventIndex position);
   void finish(Part& part, EventIndex position);
   Answer find_frame(const Thread& thread, SetId set, bool alone) const;
-  bool in_library(const Event& access) const;
+  bool in_library(const Event& access);
   void claim(Thread& thread, const Answer& answer, SetId set, EventIndex position);
-  static void leave(Frame& frame, SetId set);
+  static void leave(Claim& claim);
 
   UnitOptions options_;
   UnitRoles roles_;
   SetMap& sets_;
   const Trace& tables_;
-  std::vector<Thread> threads_;
+  std::vector<std::unique_ptr<Thread>> threads_;  // null: it has nothing open
+  std::vector<std::unique_ptr<Thread>> spare_;    // of threads that have ended
   std::vector<OpenUnit> ended_;
+  std::vector<uint8_t> library_sites_;  // 0: not known, 1: of the program, 2: of the library
   uint32_t next_ = 0;
   size_t depth_ = 0;
 };

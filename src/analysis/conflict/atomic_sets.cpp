@@ -1,9 +1,10 @@
 // Atomic-set serializability: one conflict graph a set, edges are conflicts and nothing else.
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
-#include <unordered_map>
 
 #include "analysis/conflict/engine.h"
+#include "analysis/conflict/objects_by_address.h"
+#include "model/by_set.h"
 #include "model/place.h"
 
 namespace cleave::conflict {
@@ -12,11 +13,12 @@ namespace {
 class AtomicSets final : public Engine {
  public:
   AtomicSets(SetMap& sets, const Trace& tables, const CheckOptions& options)
-      : Engine(sets, tables, options), tracker_(options.units, sets, tables) {}
+      : Engine(sets, tables, options), tracker_(options.units, sets, tables), objects_(tables) {}
 
   bool feed(std::span<const Event> events, uint64_t first) override {
     constexpr size_t kAhead = 8;  // events; enough to hide a miss on the variable's lines
     memory_.reserve(tables_.variable_count());
+    objects_.refresh();
     for (size_t i = 0; i < events.size(); ++i) {
       if (i + kAhead < events.size() && is_access(events[i + kAhead].kind)) {
         memory_.prefetch(events[i + kAhead].object);
@@ -25,12 +27,16 @@ class AtomicSets final : public Engine {
       const Event& event = events[i];
       uint64_t position = first + i;
       if (!is_access(event.kind)) {
+        if (event.kind == EventKind::Alloc || event.kind == EventKind::Free) {
+          objects_.feed(event);
+          continue;
+        }
         tracker_.feed(event, EventIndex{position});
         for (const OpenUnit& unit : tracker_.ended()) end(unit);
         continue;
       }
       // How the standard library synchronizes is its own affair: the count of a shared_ptr makes nobody wait.
-      if (event.atomic() && librarys_own(tables_, event)) continue;
+      if (event.atomic() && of_library(event)) continue;
       SetMap::Member member = sets_.member(event.variable());
       UnitTracker::Cover& cover = tracker_.cover(event, member.set, EventIndex{position});
       if (cover.note == 0) [[unlikely]] {
@@ -53,46 +59,49 @@ class AtomicSets final : public Engine {
     return true;
   }
   size_t deepest() const override { return tracker_.depth(); }
+  size_t held() const override {
+    size_t touched = 0;
+    for (const Nodes& nodes : nodes_) touched += nodes.touched.size();
+    return Engine::held() + objects_.size() + touched + tracker_.held();
+  }
 
  private:
+  void ended(const FreedIds& freed) override {
+    objects_.forget(freed);
+    if (!sets_.many_gone()) return;
+    tracker_.drop_gone_sets();
+    for (Nodes& nodes : nodes_) drop_gone_sets(nodes);
+    sets_.reuse_gone();
+  }
+
   // What an open unit has touched. Nearly always one or two.
   struct Touched {
-    SetId set;
+    SetId set;  // kNone: one that is gone
     NodeRef node;
-    bool declared;  // the unit is declared on the set
-    bool own;       // the node was made for this set; others share it
+    bool own;  // the node was made for this set; others share it
   };
-  // A walk over a list of objects touches as many sets as there are objects: those are found by hashing.
-  class Nodes {
-   public:
-    const Touched* find(SetId set) const {
-      if (places_.empty()) {
-        auto it = std::find_if(all_.begin(), all_.end(), [set](const Touched& known) { return known.set == set; });
-        return it == all_.end() ? nullptr : &*it;
-      }
-      auto it = places_.find(raw(set));
-      return it == places_.end() ? nullptr : &all_[it->second];
-    }
-    void add(const Touched& touched) {
-      constexpr size_t kFew = 16;
-      all_.push_back(touched);
-      any_declared_ = any_declared_ || touched.declared;
-      if (all_.size() < kFew) return;
-      for (size_t i = places_.size(); i < all_.size(); ++i) places_.emplace(raw(all_[i].set), static_cast<uint32_t>(i));
-    }
+  struct Nodes {
+    BySet<Touched> touched;
+    bool any_declared = false;  // the unit is declared on one of them
     void clear() {
-      all_.clear();
-      places_.clear();
-      any_declared_ = false;
+      touched.clear();
+      any_declared = false;
     }
-    const std::vector<Touched>& all() const { return all_; }
-    bool any_declared() const { return any_declared_; }
-
-   private:
-    std::vector<Touched> all_;
-    boost::unordered_flat_map<uint32_t, uint32_t> places_;  // set → index; empty as long as they are few
-    bool any_declared_ = false;
   };
+  // Without the sets that are gone: no access will ask for them. Nodes of their own end with them, since no edge enters
+  // those any more; but the first one is what other sets share.
+  void drop_gone_sets(Nodes& nodes) {
+    if (nodes.touched.empty()) return;
+    auto gone = [&](SetId set) { return set != kNone<SetId> && sets_.info(set).gone; };
+    if (SetId& first = nodes.touched.all().front().set; gone(first)) first = kNone<SetId>;
+    nodes.touched.erase_if(
+        [&](const Touched& touched) {
+          if (!gone(touched.set)) return false;
+          if (touched.own) graph_.end(touched.node);
+          return true;
+        },
+        1);
+  }
 
   // A node as the note of a cover; no node that is there is 0.
   static uint64_t pack(NodeRef node) { return uint64_t{node.index} << 32 | node.generation; }
@@ -114,15 +123,16 @@ class AtomicSets final : public Engine {
   // An additional unit is a unit on the union of its sets: what it is not declared on shares the node of what it is
   // declared on, or of what it touched first. Sets that it is declared on stay apart.
   NodeRef find(Nodes& nodes, const OpenUnit& unit, SetId set) {
-    if (const Touched* known = nodes.find(set)) return known->node;
-    bool shares = !nodes.all().empty() && (unit.additional || !nodes.any_declared());
-    NodeRef node = shares ? nodes.all().front().node : open(unit.unit, set);
-    nodes.add({set, node, !unit.additional, !shares});
+    if (const Touched* known = nodes.touched.find(set)) return known->node;
+    const bool shares = !nodes.touched.empty() && (unit.additional || !nodes.any_declared);
+    const NodeRef node = shares ? nodes.touched.all().front().node : open(unit.unit);
+    nodes.touched.add({set, node, !shares});
+    nodes.any_declared |= !unit.additional;
     return node;
   }
   void end(const OpenUnit& unit) {
     if (unit.handle == UINT32_MAX) return;
-    for (const Touched& touched : nodes_[unit.handle].all()) {
+    for (const Touched& touched : nodes_[unit.handle].touched.all()) {
       if (touched.own) graph_.end(touched.node);
     }
     nodes_[unit.handle].clear();
@@ -139,29 +149,32 @@ class AtomicSets final : public Engine {
               .context = event.context,
               .begin = EventIndex{position},
               .end = EventIndex{position}};
-    NodeRef node = open(unit, sets_.set_of(event.variable()));
+    NodeRef node = open(unit);
     access(node, event, position);
     graph_.end(node);
+  }
+
+  // Code that makes an atomic access makes it again and again.
+  bool of_library(const Event& event) {
+    const uint64_t place = uint64_t{raw(event.site)} << 32 | raw(event.context);
+    auto [known, fresh] = atomic_places_.try_emplace(place, false);
+    if (fresh) known->second = librarys_own(tables_, event);
+    return known->second;
   }
 
   // A pointer that owns what it points to was stored: that object's fields now belong to the sets of the
   // owner.
   void own(const Event& event) {
-    std::span<const ObjectInfo> objects = tables_.objects();
-    for (; objects_seen_ < objects.size(); ++objects_seen_) {
-      if (objects[objects_seen_].address != 0)
-        by_address_[objects[objects_seen_].address] = id_of<ObjectId>(objects_seen_);
-    }
-    auto part = by_address_.find(event.value);
-    ObjectId whole = tables_.variable(event.variable()).object;
-    if (part != by_address_.end() && whole != kNone<ObjectId>) sets_.own(whole, part->second);
+    const ObjectId part = objects_.at(event.value);
+    const ObjectId whole = tables_.variable(event.variable()).object;
+    if (part != kNone<ObjectId> && whole != kNone<ObjectId>) sets_.own(whole, part);
   }
 
   UnitTracker tracker_;
   std::vector<Nodes> nodes_;  // by OpenUnit::handle
   std::vector<uint32_t> free_nodes_;
-  std::unordered_map<uint64_t, ObjectId> by_address_;  // of the objects so far; the latest at an address
-  size_t objects_seen_ = 0;
+  ObjectsByAddress objects_;
+  boost::unordered_flat_map<uint64_t, bool> atomic_places_;  // site and context → whether the library's own
 };
 
 }  // namespace

@@ -51,6 +51,8 @@ bool Checker::feed(std::span<const Event> events, std::span<const VariableSplit>
   return more;
 }
 
+size_t Checker::held() const { return state_->engine ? state_->engine->held() : 0; }
+
 CheckReport Checker::report() const {
   CheckReport report;
   report.events = state_->events;

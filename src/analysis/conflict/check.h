@@ -54,6 +54,9 @@ class Checker {
   // wanted.
   bool feed(std::span<const Event> events, std::span<const VariableSplit> splits = {}, const FreedIds& freed = {});
   CheckReport report() const;
+  // How many entries are held besides the live graph: names that it may have to tell, sets, objects, what open units have
+  // touched. For those who count memory.
+  size_t held() const;
 
  private:
   struct State;

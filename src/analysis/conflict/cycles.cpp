@@ -98,16 +98,16 @@ uint32_t CycleLog::intern(const std::string& text) {
 
 // An additional unit stands on the union of its sets, so the edges of one cycle may be on several.
 std::string CycleLog::set_name(const Cycle& cycle) const {
+  if (one_) return "all memory";
   std::set<std::string> names;
-  for (const CycleStep& step : cycle) {
-    if (is_conflict(step.edge.kind))
-      names.insert(sets_.info(sets_.set_of(VariableId{step.edge.object})).name);
-  }
-  if (names.empty()) names.insert(sets_.info(cycle.front().node.set).name);
+  for (const CycleStep& step : cycle) names.emplace(names_.set(step.edge));
   return joined(names);
 }
 
-std::string CycleLog::label(const NodeInfo& node) const { return unit_label(tables_, node.unit); }
+std::string CycleLog::label(const NodeInfo& node) const {
+  if (node.unit.lock == kNone<SyncId>) return unit_label(tables_, node.unit);
+  return unit_label(tables_, node.unit, names_.sync(node.unit.lock, node.era));
+}
 
 void CycleLog::add(const Cycle& cycle) {
   ++seen_;
@@ -152,12 +152,12 @@ Finding CycleLog::describe(const Cycle& cycle, size_t rotation) const {
     EdgeReport edge{.from = static_cast<uint32_t>(i), .to = static_cast<uint32_t>((i + 1) % n)};
     edge.conflict = word_of(from.edge.kind);
     if (is_conflict(from.edge.kind)) {
-      edge.variable = tables_.variable(VariableId{from.edge.object}).name;
+      edge.variable = names_.variable(from.edge);
       const bool of_split = &from == &cycle.front();
       if (finding.variable.empty() || of_split) finding.variable = edge.variable;
     } else {
-      edge.variable = from.edge.object == UINT32_MAX ? std::string(order_of(from.edge.kind))
-                                                     : tables_.sync(SyncId{from.edge.object}).name;
+      edge.variable = from.edge.object == UINT32_MAX ? order_of(from.edge.kind)
+                                                     : names_.sync(SyncId{from.edge.object}, from.edge.era);
     }
     edge.first = describe(from.node.unit, from.edge.first_kind, from.edge.first, edge.variable);
     edge.second = describe(to.node.unit, from.edge.second_kind, from.edge.second, edge.variable);

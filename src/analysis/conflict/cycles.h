@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/conflict/graph.h"
+#include "analysis/conflict/names.h"
 #include "model/finding.h"
 #include "trace/trace.h"
 
@@ -15,9 +16,9 @@ namespace cleave::conflict {
 
 class CycleLog {
  public:
-  // `sets` and `tables` must outlive the log. `fresh` is told of each unique cycle when it is first seen.
-  CycleLog(SetMap& sets, const Trace& tables, std::function<void(const Finding&)> fresh)
-      : sets_(sets), tables_(tables), fresh_(std::move(fresh)) {}
+  // `names` and `tables` must outlive the log. `fresh` is told of each unique cycle when it is first seen.
+  CycleLog(Names& names, SetMap& sets, const Trace& tables, std::function<void(const Finding&)> fresh)
+      : names_(names), one_(sets.one()), tables_(tables), fresh_(std::move(fresh)) {}
 
   void add(const Cycle& cycle);
 
@@ -40,7 +41,8 @@ class CycleLog {
   AccessReport describe(const Unit& unit, EventKind kind, const Access& access,
                         const std::string& variable) const;
 
-  SetMap& sets_;
+  Names& names_;
+  bool one_;  // all memory is one set
   const Trace& tables_;
   std::function<void(const Finding&)> fresh_;
   std::unordered_map<std::string, uint32_t> words_;

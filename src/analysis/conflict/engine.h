@@ -8,13 +8,14 @@
 #include "analysis/conflict/cycles.h"
 #include "analysis/conflict/graph.h"
 #include "analysis/conflict/memory.h"
+#include "analysis/conflict/names.h"
 
 namespace cleave::conflict {
 
 class Engine {
  public:
   Engine(SetMap& sets, const Trace& tables, const CheckOptions& options)
-      : sets_(sets), tables_(tables), options_(options), log_(sets, tables, options.on_finding) {}
+      : sets_(sets), tables_(tables), options_(options), names_(sets, tables), log_(names_, sets, tables, options.on_finding) {}
   virtual ~Engine() = default;
 
   // `first` is the position of the first of the events. False: stop.
@@ -22,11 +23,23 @@ class Engine {
   void split(const VariableSplit& split) {
     for (VariableId part : split.parts) memory_.copy(split.whole, part);
   }
-  // What is here ends. The tables still have it.
+  // What is here ends. The tables still have it. O(1) each, amortised.
   void forget(const FreedIds& freed) {
-    for (VariableId variable : freed.variables) memory_.forget(variable);
+    if (freed.variables.empty() && freed.objects.empty() && freed.syncs.empty()) return;
+    for (VariableId variable : freed.variables) {
+      if (memory_.named(variable)) names_.keep(variable);
+      memory_.forget(variable);
+    }
+    if (graph_.live() != 0) {
+      for (SyncId sync : freed.syncs) names_.keep(sync);
+    }
+    names_.next_era(graph_);
+    ended(freed);
+    sets_.forget(freed);
   }
   virtual size_t deepest() const = 0;
+  // How many entries there are besides the live graph and what ids of variables and threads index.
+  virtual size_t held() const { return names_.size() + sets_.size(); }
 
   const Graph& graph() const { return graph_; }
   const CycleLog& log() const { return log_; }
@@ -39,6 +52,8 @@ class Engine {
     if (graph_.add_edge(from, to, edge)) [[unlikely]]
       closed(from, to, position);
   }
+  // What the engine itself knows of these has to go.
+  virtual void ended(const FreedIds&) {}
   void access(NodeRef node, const Event& event, uint64_t position) {
     memory_.access(graph_, node, event, [&](const Touch& before, EventKind before_kind, EdgeKind kind) {
       connect(before.node, node,
@@ -46,14 +61,16 @@ class Engine {
                .first_kind = before_kind,
                .second_kind = event.kind,
                .object = event.object,
+               .era = names_.era(),
                .first = before.access,
                .second = {event.value, event.site, event.context}},
               position);
+      memory_.at(event.variable()).named = true;
     });
   }
-  NodeRef open(const Unit& unit, SetId set) {
+  NodeRef open(const Unit& unit) {
     ++units_;
-    return graph_.open({unit, set});
+    return graph_.open({unit, names_.era()});
   }
   bool stopped() const { return options_.stop_at_first && first_violation_.has_value(); }
 
@@ -62,6 +79,7 @@ class Engine {
   const CheckOptions& options_;
   Graph graph_;
   Memory memory_;
+  Names names_;
   CycleLog log_;
   std::optional<EventIndex> first_violation_;
   uint64_t units_ = 0;

@@ -53,13 +53,14 @@ struct Edge {
   EdgeKind kind = EdgeKind::WriteWrite;
   EventKind first_kind = EventKind::Write, second_kind = EventKind::Write;
   uint32_t object = UINT32_MAX;  // variable of a conflict, lock of a Lock edge
+  uint32_t era = 0;              // when that was its id (names.h)
   Access first, second;
 };
 
 // What a node stands for.
 struct NodeInfo {
   Unit unit;
-  SetId set = kNone<SetId>;
+  uint32_t era = 0;  // when unit.lock was its id (names.h)
 };
 
 // A cycle of units: steps[i].edge leads from steps[i] to steps[i + 1], the last one back to the first. The
@@ -86,6 +87,17 @@ class Graph {
   // After add_edge returned true: a shortest cycle through that edge.
   Cycle cycle_through(NodeRef from, NodeRef to);
 
+  // Calls on_node(NodeInfo) for every live node and on_edge(Edge) for every edge between two.
+  template <typename OnNode, typename OnEdge>
+  void visit(OnNode&& on_node, OnEdge&& on_edge) const {
+    for (uint32_t node = 1; node < nodes_.size(); ++node) {
+      if (!nodes_[node].is_open && nodes_[node].row == 0) continue;
+      on_node(infos_[node]);
+      for (uint32_t e = nodes_[node].in_edges; e != kNone32; e = stored_[e].next) {
+        if (alive(stored_[e].from)) on_edge(stored_[e].edge);
+      }
+    }
+  }
   size_t live() const { return live_; }
   size_t most_live() const { return most_live_; }
   uint64_t edges_stored() const { return edges_stored_; }

@@ -44,6 +44,7 @@ void Memory::copy(VariableId whole, VariableId part) {
     state.more = list;
   }
   target = state;
+  target.named = false;
 }
 
 }  // namespace cleave::conflict

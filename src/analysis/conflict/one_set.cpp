@@ -17,8 +17,7 @@ class OneSet final : public Engine {
       : Engine(sets, tables, options),
         roles_(options.units, sets, tables),
         locks_are_units_(options.units.locks),
-        split_at_waits_(options.units.split_at_waits),
-        set_(sets.everything()) {}
+        split_at_waits_(options.units.split_at_waits) {}
 
   bool feed(std::span<const Event> events, uint64_t first) override {
     // Every id of these events is in the tables, so nothing below moves a thread or a lock under our feet.
@@ -37,6 +36,11 @@ class OneSet final : public Engine {
   size_t deepest() const override { return deepest_; }
 
  private:
+  void ended(const FreedIds& freed) override {
+    for (SyncId sync : freed.syncs) {
+      if (raw(sync) < locks_.size()) lock(sync) = {};
+    }
+  }
   struct Frame {
     SyncId lock = kNone<SyncId>;
     UnitNameId name = kNone<UnitNameId>;
@@ -99,7 +103,7 @@ class OneSet final : public Engine {
         return apply(event, position);
       case EventKind::Exit: {
         Thread& state = thread(event.thread);
-        state.frames.clear();
+        state.frames = {};
         state.counting = 0;
         return leave(state);
       }
@@ -129,7 +133,7 @@ class OneSet final : public Engine {
               .site = frame.site,
               .context = frame.context,
               .begin = EventIndex{position}};
-    state.current = open(unit, set_);
+    state.current = open(unit);
     state.inside = true;
     follow(state, state.current, event, position);
   }
@@ -196,7 +200,7 @@ class OneSet final : public Engine {
               .context = event.context,
               .begin = EventIndex{position},
               .end = EventIndex{position}};
-    NodeRef node = open(unit, set_);
+    NodeRef node = open(unit);
     follow(state, node, event, position);
     act(node, event, position);
     graph_.end(node);
@@ -221,8 +225,7 @@ class OneSet final : public Engine {
       case EventKind::Wait:
         return release(lock(event.mutex()), touch(node, event));
       case EventKind::ReleaseShared:
-        lock(event.sync()).shared.push_back(touch(node, event));
-        return;
+        return release_shared(lock(event.sync()), touch(node, event));
       case EventKind::Start:
         return;
       case EventKind::Fork:
@@ -242,6 +245,7 @@ class OneSet final : public Engine {
                .first_kind = EventKind::Release,
                .second_kind = event.kind,
                .object = object,
+               .era = names_.era(),
                .first = release.access,
                .second = {event.value, event.site, event.context}},
               position);
@@ -253,6 +257,11 @@ class OneSet final : public Engine {
   static void release(Lock& state, const Touch& by) {
     state.release = by;
     state.shared.clear();
+  }
+  void release_shared(Lock& state, const Touch& by) {
+    if (state.shared.size() == state.shared.capacity())
+      std::erase_if(state.shared, [&](const Touch& before) { return !graph_.alive(before.node); });
+    state.shared.push_back(by);
   }
   void fork(NodeRef node, const Event& event) {
     Thread& child = thread(event.other());
@@ -314,7 +323,6 @@ class OneSet final : public Engine {
 
   UnitRoles roles_;
   bool locks_are_units_, split_at_waits_;
-  SetId set_;
   std::vector<Thread> threads_;
   std::vector<Lock> locks_;
   size_t deepest_ = 0;

@@ -1,0 +1,135 @@
+// Ids of what has ended denote something else later. The answers must be those of the same execution with an id for
+// everything there ever was, and what is held must not grow with the trace.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "analysis/conflict/check.h"
+#include "analysis/conflict/generated_lives.h"
+
+namespace cleave::conflict {
+namespace {
+
+std::string show(const AccessReport& access) {
+  return fmt::format("{} {} {} {}", access.thread, access.op, access.variable, access.value);
+}
+
+std::string show(const CheckReport& report) {
+  std::string text = fmt::format("{} units, {} edges, {} cycles, {} events, {} deep", report.units, report.edges,
+                                 report.cycles_seen, report.events, report.deepest);
+  if (report.first_violation) text += fmt::format(", first at {}", raw(*report.first_violation));
+  for (const auto& [size, count] : report.cycles_by_size) text += fmt::format("\n{} of {}", count, size);
+  for (const Finding& finding : report.findings) {
+    text += fmt::format("\n{} set {} unit {} variable {} split {} times {}: {}", finding.id, finding.set, finding.unit,
+                        finding.variable, finding.split, finding.occurrences, finding.why);
+    for (const UnitReport& unit : finding.units) text += fmt::format("\n  {} of {}", unit.name, unit.thread);
+    for (const EdgeReport& edge : finding.edges) {
+      text += fmt::format("\n  {} -> {} {} {}: {} / {}", edge.from, edge.to, edge.conflict, edge.variable, show(edge.first),
+                          show(edge.second));
+    }
+  }
+  return text;
+}
+
+LivesShape random_shape(Random& random) {
+  return {.threads = 2 + static_cast<unsigned>(random.below(3)),
+          .steps = 40 + static_cast<unsigned>(random.below(400)),
+          .objects = 2 + static_cast<unsigned>(random.below(6)),
+          .endless = random.chance(1, 4)};
+}
+
+CheckOptions random_options(Random& random, bool one) {
+  CheckOptions options;
+  options.sets.one = one;
+  if (random.chance(1, 6)) options.sets.declared.push_back({"pair", {"v1*", "g"}});
+  switch (random.below(4)) {
+    case 0:
+      options.units.annotated = true;
+      break;
+    case 1:
+      options.units.locks = true;
+      break;
+    case 2:
+      options.units.functions.push_back("*r*");
+      break;
+    default:
+      options.units.methods = options.units.locks = true;
+  }
+  return options;
+}
+
+struct Totals {
+  unsigned traces = 0, with_cycle = 0;
+};
+
+Totals compare(uint64_t seed, unsigned count, bool one) {
+  Random random(seed);
+  Totals totals;
+  for (unsigned i = 0; i < count && !testing::Test::HasFailure(); ++i) {
+    Lives lives = LivesGenerator(random, random_shape(random)).make();
+    CheckOptions options = random_options(random, one);
+    const uint64_t batches = random.next();
+    const size_t longest = 1 + random.below(60);
+    LivesSource apart(lives, false, batches, longest), again(lives, true, batches, longest);
+    CheckReport expected = check(apart, options).value(), got = check(again, options).value();
+    EXPECT_EQ(show(got), show(expected)) << "seed " << seed << " trace " << i;
+    ++totals.traces;
+    totals.with_cycle += !expected.findings.empty();
+  }
+  return totals;
+}
+
+TEST(Reuse, AtomicSetsAnswerTheSame) {
+  Totals totals = compare(11, 3000, false);
+  EXPECT_GT(totals.with_cycle, totals.traces / 10);
+}
+TEST(Reuse, OneSetAnswersTheSame) {
+  Totals totals = compare(12, 2000, true);
+  EXPECT_GT(totals.with_cycle, totals.traces / 10);
+}
+
+struct Held {
+  size_t early = 0, late = 0;  // at most, in the first fifth and after it
+};
+Held held(const Lives& lives, bool reuse, const CheckOptions& options) {
+  LivesSource source(lives, reuse, 1, 50);
+  Checker checker(source.tables(), options);
+  Held most;
+  for (size_t done = 0;;) {
+    std::span<const Event> batch = source.next().value();
+    if (batch.empty()) return most;
+    checker.feed(batch, source.splits(), source.freed());
+    done += batch.size();
+    size_t& now = done < lives.events.size() / 5 ? most.early : most.late;
+    now = std::max(now, checker.held());
+  }
+}
+
+void expect_bounded(const LivesShape& shape, const CheckOptions& options) {
+  Random random(5);
+  Lives lives = LivesGenerator(random, shape).make();
+  Held again = held(lives, true, options), apart = held(lives, false, options);
+  EXPECT_LT(again.late, 2 * again.early) << "grows with the trace";
+  EXPECT_GT(apart.late, 4 * again.late) << "says nothing: there was not much to hold";
+}
+CheckOptions heuristics() {
+  CheckOptions options;
+  options.units.methods = options.units.locks = true;
+  return options;
+}
+CheckOptions every_function() {
+  CheckOptions options;
+  options.units.functions.push_back("*");
+  return options;
+}
+TEST(Reuse, HoldsWhatIsThere) {
+  expect_bounded({.threads = 3, .steps = 60000, .objects = 6}, heuristics());
+  expect_bounded({.threads = 3, .steps = 60000, .objects = 6}, every_function());
+}
+// One unit spans the whole run and touches whatever there is.
+TEST(Reuse, HoldsWhatIsThereOfAnEndlessUnit) {
+  expect_bounded({.threads = 1, .steps = 60000, .objects = 6, .endless = true, .flat = true}, heuristics());
+  expect_bounded({.threads = 1, .steps = 60000, .objects = 6, .endless = true, .flat = true}, every_function());
+}
+
+}  // namespace
+}  // namespace cleave::conflict
