@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/glob.h"
 #include "trace/library.h"
 
@@ -202,8 +204,10 @@ void SetMap::own(ObjectId whole, ObjectId part) {
 
 void SetMap::refresh() {
   const TableChanges& changes = tables_.changes();
-  std::span<const ObjectId> outer_set = std::span(changes.outer_set).subspan(changes_read_);
-  changes_read_ = changes.outer_set.size();
+  changes_read_ = std::max(changes_read_, changes.outer_set_dropped);
+  moves_read_ = std::max(moves_read_, changes.moved_dropped);
+  std::span<const ObjectId> outer_set = std::span(changes.outer_set).subspan(changes_read_ - changes.outer_set_dropped);
+  changes_read_ += outer_set.size();
   if (!outer_set.empty()) {
     instances_.outer_changed(outer_set);
     for (ObjectId object : outer_set) {
@@ -211,8 +215,8 @@ void SetMap::refresh() {
     }
     settle();
   }
-  for (; moves_read_ < changes.moved.size(); ++moves_read_) {
-    uint32_t variable = raw(changes.moved[moves_read_]);
+  for (; moves_read_ < changes.moved_dropped + changes.moved.size(); ++moves_read_) {
+    uint32_t variable = raw(changes.moved[moves_read_ - changes.moved_dropped]);
     if (variable >= by_variable_.size()) continue;
     unlink(by_variable_[variable]);
     by_variable_[variable] = {};

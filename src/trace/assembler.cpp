@@ -23,6 +23,16 @@ void Assembler::refresh() {
   for (; modules_seen_ < modules.size(); ++modules_seen_) directory_.add_module(modules[modules_seen_]);
 }
 
+void Assembler::reuse_ids() {
+  CLEAVE_CHECK(!origins_, "a loaded trace has an id for everything there ever was");
+  directory_.reuse_ids(current_.freed);
+}
+
+void Assembler::give_back(const FreedIds& ids) {
+  for (SyncId sync : ids.syncs) tokens_.erase(raw(sync));
+  directory_.give_back(ids);
+}
+
 Assembler::Thread& Assembler::thread(uint32_t number) {
   if (number < kDirectThreads && number >= by_number_.size()) by_number_.resize(number + 1);
   Thread*& known = number < kDirectThreads ? by_number_[number] : by_high_number_[number];
@@ -273,8 +283,8 @@ void Assembler::resolve(uint64_t address, uint32_t bytes, bool fill, TableSite s
     const bool elsewhere = at != address && site && site.module->tables.sites[site.site].object_type != kNoIndex;
     VariableId id = directory_.add_variable(at, static_cast<uint32_t>(until - at), elsewhere ? TableSite{} : site,
                                             read != nullptr ? &first : nullptr);
-    uint32_t made = atoms_.add(at, static_cast<uint32_t>(until - at));
-    CLEAVE_CHECK(made == raw(id), "atoms and variables are numbered alike");
+    uint32_t made = raw(id);
+    atoms_.add(made, at, static_cast<uint32_t>(until - at));
     const VariableInfo& info = builder_.tables().variable(id);
     atoms_[made].value = info.initial;
     atoms_[made].known = info.initial_known || read != nullptr;
@@ -302,15 +312,26 @@ void Assembler::split(uint32_t whole, uint64_t from, uint64_t to, TableSite site
   for (int i = 0; i < 3; ++i) {
     if (bounds[i] == bounds[i + 1]) continue;
     auto bytes = static_cast<uint32_t>(bounds[i + 1] - bounds[i]);
-    result.parts.push_back(directory_.add_part(VariableId{whole}, bounds[i], bytes, site));
-    Atom& part = atoms_[atoms_.add(bounds[i], bytes)];
+    VariableId id = directory_.add_part(VariableId{whole}, bounds[i], bytes, site);
+    result.parts.push_back(id);
+    atoms_.add(raw(id), bounds[i], bytes);
+    Atom& part = atoms_[raw(id)];
     part.value = low_bytes(atom.value >> (8 * (bounds[i] - atom.address)), bytes);
     part.known = atom.known;
     part.shared = atom.shared;
     part.last = atom.last;
   }
   unknown_writes_.erase(whole);
+  directory_.end_whole(VariableId{whole});
   current_.splits.push_back(std::move(result));
+}
+
+void Assembler::forget_atoms(uint64_t address, uint64_t bytes) {
+  if (!directory_.reuses_ids()) return atoms_.forget(address, bytes);
+  std::vector<VariableId>& ended = current_.freed.variables;
+  size_t before = ended.size();
+  atoms_.forget(address, bytes, &ended);
+  directory_.end_variables(std::span(ended).subspan(before));
 }
 
 }  // namespace cleave

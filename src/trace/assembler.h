@@ -65,6 +65,9 @@ class Assembler {
   };
 
   Assembler(TraceBuilder& builder, const TraceFile& file, bool origins);
+  // What ends is told in the batch in which it ends, and its id used again after give_back(). Not with origins.
+  void reuse_ids();
+  void give_back(const FreedIds& ids);
 
   // New modules of the file are taken in.
   void refresh();
@@ -166,6 +169,7 @@ class Assembler {
   void touch(Thread& thread, const Event& event, Atom& atom, uint64_t value, uint64_t old_value);
   void resolve(uint64_t address, uint32_t bytes, bool fill, TableSite site, const uint64_t* read);
   void split(uint32_t whole, uint64_t from, uint64_t to, TableSite site);
+  void forget_atoms(uint64_t address, uint64_t bytes);
   // Where in the program something is.
   struct Place {
     SiteId site = kNone<SiteId>;

@@ -182,7 +182,7 @@ void Assembler::memory(Thread& thread, RecordKind kind, std::span<const uint64_t
   using enum RecordKind;
   uint64_t address = words[0], bytes = words[1];
   if (kind == alloc || kind == map) {
-    atoms_.forget(address, bytes);
+    forget_atoms(address, bytes);
     Event event = at_call(thread, EventKind::Alloc);
     const TableSite& called_for = thread.stack.last_call_that([&](const TableSite& call) { return directory_.in_program(call); });
     event.object = raw(directory_.allocate(address, bytes, thread.stack.last_call(), called_for, kind == alloc ? "malloc" : "mmap"));
@@ -191,12 +191,12 @@ void Assembler::memory(Thread& thread, RecordKind kind, std::span<const uint64_t
   }
   if (kind == RecordKind::stack) {
     uint64_t size = words[1] > words[0] ? words[1] - words[0] : 0;
-    atoms_.forget(address, size);
+    forget_atoms(address, size);
     return directory_.forget(address, size);
   }
   uint64_t known = 0;
   ObjectId object = directory_.release(address, &known);
-  atoms_.forget(address, kind == unmap ? bytes : known);
+  forget_atoms(address, kind == unmap ? bytes : known);
   if (kind == unmap) directory_.forget(address, bytes);
   if (object == kNone<ObjectId>) return;
   Event event = at_call(thread, EventKind::Free);

@@ -1,6 +1,9 @@
 #include "trace/atoms.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "base/check.h"
 
 namespace cleave {
 
@@ -33,11 +36,12 @@ void AtomMap::collect(uint64_t address, std::vector<uint32_t>& out) {
   }
 }
 
-uint32_t AtomMap::add(uint64_t address, uint32_t bytes) {
+void AtomMap::add(uint32_t id, uint64_t address, uint32_t bytes) {
+  CLEAVE_CHECK(id <= atoms_.size(), "atoms and variables are numbered alike");
   uint32_t& first = make_page(address).first[address >> 3 & 511];
-  atoms_.push_back({.address = address, .next = first, .size = static_cast<uint8_t>(bytes)});
-  first = static_cast<uint32_t>(atoms_.size());
-  return first - 1;
+  if (id == atoms_.size()) atoms_.emplace_back();
+  atoms_[id] = {.address = address, .next = first, .size = static_cast<uint8_t>(bytes)};
+  first = id + 1;
 }
 
 void AtomMap::retire(uint32_t id) {
@@ -51,13 +55,17 @@ void AtomMap::retire(uint32_t id) {
   }
 }
 
-void AtomMap::forget(uint64_t address, uint64_t bytes) {
+void AtomMap::forget(uint64_t address, uint64_t bytes, std::vector<VariableId>* ended) {
   if (bytes == 0) return;
   uint64_t end = address + bytes < address ? UINT64_MAX : address + bytes;
   auto clear = [&](uint64_t number, Page& page) {
     uint64_t base = number << 12;
     uint64_t from = std::max(address, base), to = std::min(end - 1, base + 4095);
-    for (uint64_t word = from >> 3 & 511; word <= (to >> 3 & 511); ++word) page.first[word] = 0;
+    for (uint64_t word = from >> 3 & 511; word <= (to >> 3 & 511); ++word) {
+      uint32_t next = std::exchange(page.first[word], 0);
+      if (ended == nullptr) continue;
+      for (; next != 0; next = atoms_[next - 1].next) ended->push_back(VariableId{next - 1});
+    }
   };
   uint64_t first = address >> 12, last = (end - 1) >> 12;
   if (last - first < pages_.size()) {

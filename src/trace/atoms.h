@@ -33,7 +33,7 @@ inline uint64_t low_bytes(uint64_t value, uint32_t bytes) {
 
 class AtomMap {
  public:
-  // Index equals VariableId. Retired atoms stay, unreachable.
+  // Index equals VariableId. Retired atoms stay, unreachable, until their id is used again.
   Atom& operator[](uint32_t id) { return atoms_[id]; }
   size_t size() const { return atoms_.size(); }
   // They do not stay in the cache by themselves.
@@ -64,12 +64,13 @@ class AtomMap {
 
   // Ids of the atoms of the word that holds `address`, by address.
   void collect(uint64_t address, std::vector<uint32_t>& out);
-  // A new atom within one word; the caller has seen to it that nothing is there. Invalidates Atom pointers.
-  uint32_t add(uint64_t address, uint32_t bytes);
+  // A new atom within one word; the caller has seen to it that nothing is there. `id` is that of a retired one, or the
+  // next. Invalidates Atom pointers.
+  void add(uint32_t id, uint64_t address, uint32_t bytes);
   // Takes the atom out of its word, so that its parts can be added.
   void retire(uint32_t id);
-  // Forgets all atoms that begin in [address, address + bytes).
-  void forget(uint64_t address, uint64_t bytes);
+  // Forgets all atoms of the words that [address, address + bytes) touches; their ids are appended to `ended`, if given.
+  void forget(uint64_t address, uint64_t bytes, std::vector<VariableId>* ended = nullptr);
 
  private:
   struct Page {

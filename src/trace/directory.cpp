@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "trace/library.h"
 #include "trace/type_paths.h"
@@ -141,8 +142,9 @@ const std::pair<const uint64_t, Directory::Instance>& Directory::instance(uint64
     object.type = info.type;
     object.name = info.name;
   } else {
-    made.object = builder_.add_object(std::move(info));
+    made.object = make(std::move(info));
   }
+  hold(made.object);
   const auto* around = instance_at(base);
   uint64_t end = base + made.size;
   instances_changed(base, around != nullptr ? std::max(end, around->first + around->second.size) : end);
@@ -150,7 +152,9 @@ const std::pair<const uint64_t, Directory::Instance>& Directory::instance(uint64
     put_into(made.object, block->second.object);
   redirect_inner(base, made);
   take_waiting(base, made);
+  ObjectId before = it != instances_.end() ? it->second.object : kNone<ObjectId>;
   const auto& placed = *instances_.insert_or_assign(base, made).first;
+  drop(before);
   place_fields(base, made);
   name_innards(placed);
   return placed;
@@ -166,7 +170,8 @@ void Directory::place_fields(uint64_t base, const Instance& owner) {
     FieldFacts facts = field_facts(owner.module->tables, owner.type, last->first - base);
     info.name = owner.module->tables.types[owner.type].name + "::" + without_innards(field);
     info.field = std::move(field);
-    info.object = owner.object;
+    hold(owner.object);
+    drop(std::exchange(info.object, owner.object));
     info.flags = facts.flags;
     info.set = std::move(facts.set);
     builder_.moved(last->second);
@@ -179,10 +184,12 @@ void Directory::redirect_inner(uint64_t base, const Instance& outer) {
        ++it) {
     const std::string& inner = it->second.module->tables.types[it->second.type].name;
     std::string path;
-    if (it->second.object != outer.object &&
+    if (!lies_in(outer.object, it->second.object) &&
         member_path(outer.module->tables, outer.type, it->first - base, inner, &path)) {
-      outers_[raw(it->second.object)] = {outer.object, path};
-      builder_.set_outer(it->second.object, outer.object);
+      auto [member, fresh] = outers_.try_emplace(raw(it->second.object), Outer{kNone<ObjectId>, {}});
+      hold(outer.object);
+      drop(std::exchange(member->second, {outer.object, path}).object);
+      set_outer(it->second.object, outer.object);
     } else if (is_library_type(inner)) {  // a part of a container's inside that the types do not lead to
       put_into(it->second.object, outer.object);
     }
@@ -245,7 +252,7 @@ VariableId Directory::add_variable(uint64_t address, uint32_t bytes, TableSite s
   if (!info.initial_known && value != nullptr) info.initial = *value;
   bool placed = !info.field.empty() || global_at(address) != nullptr;
   bool library = is_library_type(info.name);
-  VariableId id = builder_.add_variable(std::move(info));
+  VariableId id = make(std::move(info));
   if (!placed) unplaced_[address] = id;
   if (placed && library) innards_[address] = id;
   return id;
@@ -267,7 +274,7 @@ VariableId Directory::add_part(VariableId whole, uint64_t address, uint32_t byte
   info.size = bytes;
   info.initial = offset < 8 ? info.initial >> (8 * offset) : 0;
   if (bytes < 8) info.initial &= (uint64_t{1} << (8 * bytes)) - 1;
-  VariableId id = builder_.add_variable(std::move(info));
+  VariableId id = make(std::move(info));
   if (auto known = unplaced_.find(old.address); known != unplaced_.end()) unplaced_[address] = id;
   return id;
 }
@@ -288,7 +295,8 @@ SyncId Directory::sync_slowly(uint64_t address, SyncKind kind) {
       return cached->second;
     }
   }
-  SyncId id = builder_.add_sync({.name = sync_name(address, kind), .kind = kind, .address = address});
+  SyncId id = make(SyncInfo{.name = sync_name(address, kind), .kind = kind, .address = address});
+  if (cached != sync_cache_.end()) end_sync(cached->second);
   syncs_[address] = id;
   sync_cache_[address] = id;
   sync_line(address) = {address, kind, id};
@@ -296,7 +304,10 @@ SyncId Directory::sync_slowly(uint64_t address, SyncKind kind) {
 }
 
 SyncId Directory::sync_anew(uint64_t address, SyncKind kind) {
-  syncs_.erase(address);
+  if (auto known = syncs_.find(address); known != syncs_.end()) {
+    end_sync(known->second);
+    syncs_.erase(known);
+  }
   sync_cache_.erase(address);
   if (SyncLine& line = sync_line(address); line.address == address) line = {};
   return sync(address, kind);
@@ -310,7 +321,8 @@ ObjectId Directory::allocate(uint64_t address, uint64_t bytes, TableSite caller,
   ObjectInfo info{.name = fmt::format("{}#{}", name, count), .address = address, .size = bytes};
   if (caller && is_system_file(caller.module->tables.text(caller.module->tables.sites[caller.site].file)))
     info.type = kLibraryBlock;
-  ObjectId id = builder_.add_object(std::move(info));
+  ObjectId id = make(std::move(info));
+  hold(id);
   blocks_[address] = Block{.size = std::max<uint64_t>(bytes, 1), .object = id, .name = std::move(name)};
   return id;
 }
@@ -326,21 +338,25 @@ ObjectId Directory::release(uint64_t address, uint64_t* bytes) {
 }
 
 void Directory::forget(uint64_t address, uint64_t bytes) {
-  for (auto it = blocks_.lower_bound(address); it != blocks_.end() && it->first - address < bytes; ++it) {
-    if (it->second.owned) held_.erase({it->second.container, it->first});
-  }
-  erase_range(blocks_, address, bytes);
   uint64_t end = address + bytes < address ? UINT64_MAX : address + bytes, changed = 0;
-  for (auto it = instances_.lower_bound(address); it != instances_.end() && it->first < end; it = instances_.erase(it))
+  for (auto it = blocks_.lower_bound(address); it != blocks_.end() && it->first < end; it = blocks_.erase(it)) {
+    if (it->second.owned) let_go(it->first, it->second);
+    drop(it->second.object);
+  }
+  for (auto it = instances_.lower_bound(address); it != instances_.end() && it->first < end; it = instances_.erase(it)) {
     changed = std::max(changed, it->first + it->second.size);
+    drop(it->second.object);
+  }
   if (changed != 0) {
     const auto* around = instance_at(address);
     instances_changed(address, around != nullptr ? std::max(changed, around->first + around->second.size) : changed);
   }
-  erase_range(unplaced_, address, bytes);
-  erase_range(innards_, address, bytes);
-  erase_range(waiting_, address, bytes);
+  uint64_t words = address & ~uint64_t{7}, words_end = end > UINT64_MAX - 7 ? end : (end + 7) & ~uint64_t{7};
+  erase_range(unplaced_, words, words_end - words);  // atoms go by whole words
+  erase_range(innards_, words, words_end - words);
+  waiting_.erase(waiting_.lower_bound({address, 0}), waiting_.lower_bound({end, 0}));
   for (auto it = syncs_.lower_bound(address); it != syncs_.end() && it->first < end; it = syncs_.erase(it)) {
+    end_sync(it->second);
     sync_cache_.erase(it->first);
     if (SyncLine& line = sync_line(it->first); line.address == it->first) line = {};
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "trace/modules.h"
+#include "trace/stream.h"
 #include "trace/table_growth.h"
 #include "trace/trace.h"
 
@@ -70,7 +72,8 @@ class Directory {
   ObjectId allocate(uint64_t address, uint64_t bytes, TableSite caller, TableSite called_for, const char* how);
   // Whether the code of the site, or what it was inlined into, is not of the system's headers.
   bool in_program(TableSite site) const;
-  // The block's object, kNone if it is not known; `bytes` is set to its size. Forgets all that lies in it.
+  // The block's object, kNone if it is not known; `bytes` is set to its size. Forgets all that lies in it. Variables are
+  // the caller's to end.
   ObjectId release(uint64_t address, uint64_t* bytes);
   void forget(uint64_t address, uint64_t bytes);
   // A container of the standard library has allocated the block at `block` for itself: that is part of what holds the
@@ -84,6 +87,16 @@ class Directory {
     std::string prefix;  // path of the member: "inner."
   };
   const std::map<uint32_t, Outer>& outers() const { return outers_; }
+
+  // From now on what ends is told to `ended`, and what is made takes the ids that were given back, the last one first. An
+  // object ends when it lies nowhere and no variable and no other object is said to be in it.
+  void reuse_ids(FreedIds& ended) { ended_ = &ended; }
+  void give_back(const FreedIds& ids);
+  bool reuses_ids() const { return ended_ != nullptr; }
+  // The memory of these variables, which `ended` has, is no longer theirs.
+  void end_variables(std::span<const VariableId> variables);
+  // One that was split.
+  void end_whole(VariableId variable);
 
   // An entry of the tables that is about to be changed, and which ones were.
   ThreadInfo& change(ThreadId id) { return note(touched_.threads, id), builder_.thread_info(id); }
@@ -135,11 +148,26 @@ class Directory {
   void take_waiting(uint64_t base, const Instance& owner);
   void put_block(std::pair<const uint64_t, Block>& at, uint64_t container, uint64_t base, const Instance& owner);
   void put_into(ObjectId part, ObjectId whole);
+  VariableId make(VariableInfo info);
+  ObjectId make(ObjectInfo info);
+  SyncId make(SyncInfo info);
+  void end_sync(SyncId sync) {
+    if (ended_ != nullptr) ended_->syncs.push_back(sync);
+  }
+  void set_outer(ObjectId part, ObjectId whole);
+  void hold(ObjectId object) {
+    if (ended_ != nullptr && object != kNone<ObjectId>) ++uses_[raw(object)];
+  }
+  void drop(ObjectId object) {
+    if (ended_ != nullptr && object != kNone<ObjectId> && --uses_[raw(object)] == 0) end_object(object);
+  }
+  void end_object(ObjectId object);
   void hand_over(uint64_t to, uint64_t from, unsigned how);
   void take_over(uint64_t address, Block& block, uint64_t container, bool surely);
   void let_go(uint64_t address, Block& block);
   void take_out(ObjectId part);
   ObjectId outermost(ObjectId object) const;
+  bool lies_in(ObjectId part, ObjectId whole) const;  // or is it
   ObjectId holder_of(uint64_t container) const;
   bool is_of_library(ObjectId object) const;
   void place_fields(uint64_t base, const Instance& owner);
@@ -193,8 +221,13 @@ class Directory {
   std::vector<SyncLine> sync_lines_ = std::vector<SyncLine>(kSyncLines);
   std::map<std::string, uint64_t> counts_;  // for names that need a number
   std::map<uint32_t, Outer> outers_;
-  std::set<std::pair<uint64_t, uint64_t>> held_;  // container, block
-  std::multimap<uint64_t, uint64_t> waiting_;  // container → block, until an object is known where the container lies
+  std::set<std::pair<uint64_t, uint64_t>> held_;     // container, block
+  std::set<std::pair<uint64_t, uint64_t>> waiting_;  // the same, until an object is known where the container lies
+  FreedIds* ended_ = nullptr;
+  FreedIds free_;               // to be used again
+  std::vector<ObjectId> ending_;
+  boost::unordered_flat_set<uint32_t> wholes_;  // variables that were split; what is learned of them is told till the end
+  std::vector<uint32_t> uses_;  // of each object: where it lies, variables and objects in it; if ids are used again
 };
 
 }  // namespace cleave

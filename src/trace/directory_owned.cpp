@@ -62,15 +62,19 @@ void Directory::take_out(ObjectId part) {
   ObjectId whole = builder_.tables().object(part).outer;
   if (whole == kNone<ObjectId>) return;
   builder_.set_outer(outermost(whole), kNone<ObjectId>);  // as it is: who knows its variables asks again
-  builder_.set_outer(part, kNone<ObjectId>);
+  set_outer(part, kNone<ObjectId>);
 }
 
 // The container holds the block no longer.
 void Directory::let_go(uint64_t address, Block& block) {
   held_.erase({block.container, address});
-  auto [first, last] = waiting_.equal_range(block.container);
-  for (auto it = first; it != last;) it = it->second == address ? waiting_.erase(it) : std::next(it);
+  waiting_.erase({block.container, address});
   block.owned = false;
+}
+
+bool Directory::lies_in(ObjectId part, ObjectId whole) const {
+  while (part != kNone<ObjectId> && part != whole) part = builder_.tables().object(part).outer;
+  return part == whole;
 }
 
 ObjectId Directory::outermost(ObjectId object) const {
@@ -93,7 +97,7 @@ bool Directory::is_of_library(ObjectId object) const {
 }
 
 void Directory::take_waiting(uint64_t base, const Instance& owner) {
-  auto first = waiting_.lower_bound(base), last = first;
+  auto first = waiting_.lower_bound({base, 0}), last = first;
   for (; last != waiting_.end() && last->first - base < owner.size; ++last) {
     auto block = blocks_.find(last->second);
     if (block != blocks_.end() && block->second.owned) put_block(*block, last->first, base, owner);
@@ -116,10 +120,8 @@ void Directory::put_block(std::pair<const uint64_t, Block>& at, uint64_t contain
 }
 
 void Directory::put_into(ObjectId part, ObjectId whole) {
-  if (builder_.tables().object(part).outer != kNone<ObjectId>) return;
-  for (ObjectId up = whole; up != kNone<ObjectId>; up = builder_.tables().object(up).outer)
-    if (up == part) return;
-  builder_.set_outer(part, whole);
+  if (builder_.tables().object(part).outer != kNone<ObjectId> || lies_in(whole, part)) return;
+  set_outer(part, whole);
 }
 
 // What of the standard library's was touched before it was known whose member that is.

@@ -42,9 +42,11 @@ class RecordSource final : public BinarySource {
         assembler_(builder_, *file_, origins),
         merger_(*file_, assembler_) {
     builder_.set_program(program_of(file_->text(CLEAVE_CHUNK_PROCESS)));
+    if (options_.reuse_ids) assembler_.reuse_ids();
   }
 
   Result<std::span<const Event>> next() override {
+    if (options_.reuse_ids) settle();
     const Batch* batch = next_batch();
     if (batch != nullptr) return std::span<const Event>(batch->events);
     batch_.clear();
@@ -98,6 +100,7 @@ class RecordSource final : public BinarySource {
   void take(Batch& into) override {
     into.clear();
     std::swap(batch_, into);
+    batch_.freed = into.freed;
   }
   Assembler& assembler() { return assembler_; }
 
@@ -112,12 +115,24 @@ class RecordSource final : public BinarySource {
     file_->read_up_to(merger_.read_up_to(), erase);
   }
 
+  // The last batch has been seen, and the tables as they were then: what it had last may be overwritten.
+  void settle() {
+    assembler_.give_back(batch_.freed);
+    batch_.freed.clear();
+    const TableChanges& changes = builder_.tables().changes();
+    builder_.drop_changes(changes.outer_set_dropped + changes.outer_set.size(), changes.moved_dropped + changes.moved.size());
+  }
+
   bool advance() {
     let_go();
     std::deque<Batch>& ready = assembler_.ready();
     if (ready.empty() && !run()) return false;
     std::vector<VariableSplit> waiting;
-    if (batch_.events.empty()) waiting = std::move(batch_.splits);
+    FreedIds ended;
+    if (batch_.events.empty()) {
+      waiting = std::move(batch_.splits);
+      ended = std::move(batch_.freed);
+    }
     if (!ready.empty()) {
       batch_ = std::move(ready.front());
       ready.pop_front();
@@ -126,6 +141,7 @@ class RecordSource final : public BinarySource {
       batch_ = assembler_.take_current();
     }
     batch_.splits.insert(batch_.splits.begin(), waiting.begin(), waiting.end());
+    batch_.freed.append(ended);
     return true;
   }
 

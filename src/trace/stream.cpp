@@ -4,6 +4,12 @@
 
 namespace cleave {
 
+void FreedIds::append(const FreedIds& more) {
+  variables.insert(variables.end(), more.variables.begin(), more.variables.end());
+  objects.insert(objects.end(), more.objects.begin(), more.objects.end());
+  syncs.insert(syncs.end(), more.syncs.begin(), more.syncs.end());
+}
+
 Result<std::span<const Event>> TraceSource::next() {
   begin_ = end_;
   end_ = std::min(begin_ + kBatch, trace_.size());

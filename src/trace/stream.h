@@ -28,6 +28,7 @@ struct FreedIds {
     objects.clear();
     syncs.clear();
   }
+  void append(const FreedIds& more);
 };
 
 class EventSource {

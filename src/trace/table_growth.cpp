@@ -23,20 +23,24 @@ void take(std::span<const Info> all, size_t& taken, std::vector<uint32_t>& touch
   take_added(all, taken, growth.added);
 }
 
+// `all` are those after the first `dropped`.
 template <typename Id>
-void take_ids(const std::vector<Id>& all, size_t& taken, std::vector<Id>& fresh) {
-  fresh.assign(all.begin() + static_cast<ptrdiff_t>(taken), all.end());
-  taken = all.size();
+void take_ids(const std::vector<Id>& all, size_t dropped, size_t& taken, std::vector<Id>& fresh,
+              std::vector<uint32_t>& touched) {
+  fresh.assign(all.begin() + static_cast<ptrdiff_t>(std::max(taken, dropped) - dropped), all.end());
+  for (Id id : fresh) touched.push_back(raw(id));
+  taken = dropped + all.size();
 }
 
 }  // namespace
 
 TableGrowth TableFollower::take() {
   TableGrowth growth;
-  const std::vector<ObjectId>& outer_set = tables_.changes().outer_set;
-  const std::vector<VariableId>& moved = tables_.changes().moved;
-  for (size_t i = taken_.outer_set; i < outer_set.size(); ++i) touched_.objects.push_back(raw(outer_set[i]));
-  for (size_t i = taken_.moved; i < moved.size(); ++i) touched_.variables.push_back(raw(moved[i]));
+  const TableChanges& changes = tables_.changes();
+  growth.outer_set_dropped = changes.outer_set_dropped;
+  growth.moved_dropped = changes.moved_dropped;
+  take_ids(changes.outer_set, changes.outer_set_dropped, taken_.outer_set, growth.outer_set, touched_.objects);
+  take_ids(changes.moved, changes.moved_dropped, taken_.moved, growth.moved, touched_.variables);
   cleave::take(tables_.threads(), taken_.threads, touched_.threads, growth.threads);
   cleave::take(tables_.variables(), taken_.variables, touched_.variables, growth.variables);
   cleave::take(tables_.objects(), taken_.objects, touched_.objects, growth.objects);
@@ -45,13 +49,12 @@ TableGrowth TableFollower::take() {
   take_added(tables_.unit_names(), taken_.unit_names, growth.unit_names);
   take_added(tables_.contexts(), taken_.contexts, growth.contexts);
   take_added(tables_.input_names(), taken_.input_names, growth.input_names);
-  take_ids(outer_set, taken_.outer_set, growth.outer_set);
-  take_ids(moved, taken_.moved, growth.moved);
   growth.program = tables_.program();
   return growth;
 }
 
 void TableMirror::apply(TableGrowth growth) {
+  builder_.drop_changes(growth.outer_set_dropped, growth.moved_dropped);
   for (auto& [id, info] : growth.threads.changed) builder_.thread_info(ThreadId{id}) = std::move(info);
   for (auto& [id, info] : growth.variables.changed) builder_.variable_info(VariableId{id}) = std::move(info);
   for (auto& [id, info] : growth.objects.changed) builder_.object_info(ObjectId{id}) = std::move(info);

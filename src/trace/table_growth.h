@@ -30,6 +30,7 @@ struct TableGrowth {
   std::vector<std::string> input_names;
   std::vector<ObjectId> outer_set;  // objects that something came to hold, or no longer holds
   std::vector<VariableId> moved;    // as TableChanges has it
+  size_t outer_set_dropped = 0, moved_dropped = 0;
   std::string program;
 };
 

@@ -147,6 +147,17 @@ void TraceBuilder::set_initial(VariableId variable, uint64_t value) {
   info.initial_known = true;
 }
 
+void TraceBuilder::drop_changes(size_t outer_set, size_t moved) {
+  auto drop = [](auto& list, size_t& dropped, size_t wanted) {
+    size_t count = std::min(std::max(wanted, dropped) - dropped, list.size());
+    list.erase(list.begin(), list.begin() + static_cast<ptrdiff_t>(count));
+    dropped += count;
+  };
+  TableChanges& changes = trace_.changes_;
+  drop(changes.outer_set, changes.outer_set_dropped, outer_set);
+  drop(changes.moved, changes.moved_dropped, moved);
+}
+
 EventIndex TraceBuilder::read(std::string_view t, std::string_view v, uint64_t value) {
   return add({.kind = EventKind::Read, .thread = thread(t), .object = raw(variable(v)), .value = value});
 }

@@ -92,6 +92,9 @@ struct SymbolicInfo {
 struct TableChanges {
   std::vector<ObjectId> outer_set;  // objects that got their `outer` after they were made, in order
   std::vector<VariableId> moved;    // variables whose object became known after they were made, in order
+  // How many came before those and are listed no longer: sources that use ids again (ReadOptions::reuse_ids) list what
+  // changed since the batch before the last one.
+  size_t outer_set_dropped = 0, moved_dropped = 0;
   friend bool operator==(const TableChanges&, const TableChanges&) { return true; }
 };
 
@@ -204,6 +207,8 @@ class TraceBuilder {
 
   // The variable turned out to be a field of an object.
   void moved(VariableId variable) { trace_.changes_.moved.push_back(variable); }
+  // The first so many changes are known to all who want to know; counted from the beginning.
+  void drop_changes(size_t outer_set, size_t moved);
 
   // For tests and generators: one line an event.
   EventIndex read(std::string_view thread, std::string_view variable, uint64_t value);

@@ -1,6 +1,7 @@
 // Which object a pointer points to: the one that begins at the address, now.
 #pragma once
 
+#include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 
@@ -19,8 +20,10 @@ class ObjectsByAddress {
   // Takes in what growing tables have gained. O(that).
   void refresh() {
     for (; seen_ < tables_.objects().size(); ++seen_) put(id_of<ObjectId>(seen_), false);
-    const std::vector<ObjectId>& placed = tables_.changes().outer_set;
-    for (; placed_ < placed.size(); ++placed_) put(placed[placed_], false);
+    const TableChanges& changes = tables_.changes();
+    placed_ = std::max(placed_, changes.outer_set_dropped);
+    for (; placed_ < changes.outer_set_dropped + changes.outer_set.size(); ++placed_)
+      put(changes.outer_set[placed_ - changes.outer_set_dropped], false);
   }
   // Of Alloc and Free events.
   void feed(const Event& event) { event.kind == EventKind::Alloc ? put(event.allocation(), true) : remove(event.allocation()); }
