@@ -13,6 +13,7 @@
 #include "trace/expression.h"
 #include "trace/load.h"
 #include "trace/rapid.h"
+#include "trace/reader.h"
 #include "trace/site_tables.h"
 #include "trace/text.h"
 #include "trace/validate.h"
@@ -24,6 +25,9 @@ static void binary(std::string bytes) {
   correct_checksums(bytes);
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
   if (auto source = open_trace(path)) (void)validate_trace(*source.value());
+  if (auto source = open_binary_trace(path, {.reuse_ids = true})) {
+    for (auto batch = source.value()->next(); batch && !batch.value().empty();) batch = source.value()->next();
+  }
   if (auto trace = load_trace(path)) (void)write_text_trace(trace.value());
 }
 

@@ -160,8 +160,8 @@ class AnyProgram : public Bank {
 
 TEST(ReuseIds, TheEventsAreTheSameForAnyProgram) {
   StreamComparison all;
-  for (uint64_t seed = 0; seed < 150; ++seed) {
-    AnyProgram any(seed, seed % 10 == 0 ? 20000 : 1500);
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    AnyProgram any(seed, seed % 10 == 0 ? 8000 : 1200);
     StreamComparison result = compared(any.r(), AnyProgram::kThreads);
     ASSERT_EQ(result.difference, "") << "seed " << seed;
     all.splits += result.splits;
@@ -175,14 +175,14 @@ TEST(ReuseIds, TheEventsAreTheSameForAnyProgram) {
   }
   EXPECT_GT(all.splits, 1000u);
   EXPECT_GT(all.freed_variables, 10000u);
-  EXPECT_GT(all.freed_objects, 10000u);
-  EXPECT_GT(all.freed_syncs, 5000u);
+  EXPECT_GT(all.freed_objects, 5000u);
+  EXPECT_GT(all.freed_syncs, 1000u);
 }
 
 // Allocates, uses and gives back, many times over: tables are as large as what a few batches hold.
 TEST(ReuseIds, TablesOfALoopThatAllocatesStaySmall) {
   size_t variables = 0, objects = 0, syncs = 0;
-  for (uint32_t rounds : {5000u, 15000u}) {
+  for (uint32_t rounds : {2000u, 6000u}) {
     Bank bank;
     FakeRecorder& r = bank.r();
     r.start(0, UINT32_MAX);
@@ -254,13 +254,13 @@ TEST(ReuseIds, AnObjectIsThereAsLongAsSomethingIsSaidToBeInIt) {
 }
 
 TEST(ReuseIds, HostileTracesAreReadAllTheSame) {
-  AnyProgram any(3, 4000);
+  AnyProgram any(3, 1500);
   for (uint32_t t = AnyProgram::kThreads; t-- > 0;) any.r().exit(t);
   any.r().flush_all();
   any.r().end();
   std::string path = test_file();
   Random random(5);
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 60; ++i) {
     std::string bytes = any.r().bytes();
     for (uint64_t n = 1 + random.below(6); n > 0; --n) bytes[random.below(bytes.size())] = static_cast<char>(random.next());
     correct_checksums(bytes);
