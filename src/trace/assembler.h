@@ -180,6 +180,8 @@ class Assembler {
   void close_units(Thread& thread, size_t depth, Place at);
   void atomic_access(Thread& thread, std::span<const uint64_t> words);
   void range(Thread& thread, bool write, std::span<const uint64_t> words);
+  void range_part(Thread& thread, const Event& event, TableSite site, uint64_t address, uint64_t end, bool fill,
+                  const uint8_t* contents);
   void sync(Thread& thread, EventKind kind, SyncKind what, uint64_t address);
   void sync_made(SyncKind what, std::span<const uint64_t> words);
   void semaphore(Thread& thread, EventKind kind, uint64_t address);

@@ -248,12 +248,22 @@ void Assembler::range(Thread& thread, bool write, std::span<const uint64_t> word
     event.context =
         thread.stack.context(contexts_, *site.module, site.module->tables.sites[site.site].inlined_at);
   }
-  bool fill = bytes <= kLongestRange;
   site.bytes = bytes;
-  for (uint64_t at = address; at < address + bytes;) {
-    auto here = static_cast<uint32_t>(std::min<uint64_t>(address + bytes - at, 8 - (at & 7)));
+  if (bytes <= kLongestRange) return range_part(thread, event, site, address, address + bytes, true, contents ? data : nullptr);
+  for (uint64_t page : atoms_.pages_in(address, bytes)) {
+    uint64_t from = std::max(address, page << 12), to = std::min(address + bytes, (page + 1) << 12);
+    range_part(thread, event, site, from, to, false, nullptr);
+  }
+}
+
+// `fill`: memory that nobody has touched becomes variables. `contents`: of the part, if they are known.
+void Assembler::range_part(Thread& thread, const Event& event, TableSite site, uint64_t address, uint64_t end, bool fill,
+                           const uint8_t* contents) {
+  const bool write = event.kind == EventKind::Write;
+  for (uint64_t at = address; at < end;) {
+    auto here = static_cast<uint32_t>(std::min<uint64_t>(end - at, 8 - (at & 7)));
     uint64_t value = 0;
-    if (contents) std::memcpy(&value, data + (at - address), here);
+    if (contents) std::memcpy(&value, contents + (at - address), here);
     if (Atom* atom = contents ? atoms_.find(at, here) : nullptr) {
       touch(thread, event, *atom, value, 0);
       at += here;

@@ -55,6 +55,23 @@ void AtomMap::retire(uint32_t id) {
   }
 }
 
+std::vector<uint64_t> AtomMap::pages_in(uint64_t address, uint64_t bytes) const {
+  std::vector<uint64_t> found;
+  if (bytes == 0) return found;
+  uint64_t first = address >> 12, last = (address + bytes - 1) >> 12;
+  if (last - first < pages_.size()) {
+    for (uint64_t number = first; number <= last; ++number) {
+      if (pages_.contains(number)) found.push_back(number);
+    }
+    return found;
+  }
+  for (const auto& [number, page] : pages_) {
+    if (number >= first && number <= last) found.push_back(number);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 void AtomMap::forget(uint64_t address, uint64_t bytes, std::vector<VariableId>* ended) {
   if (bytes == 0) return;
   uint64_t end = address + bytes < address ? UINT64_MAX : address + bytes;

@@ -69,6 +69,8 @@ class AtomMap {
   void add(uint32_t id, uint64_t address, uint32_t bytes);
   // Takes the atom out of its word, so that its parts can be added.
   void retire(uint32_t id);
+  // Numbers (address >> 12) of the pages in [address, address + bytes) on which there may be atoms, ascending.
+  std::vector<uint64_t> pages_in(uint64_t address, uint64_t bytes) const;
   // Forgets all atoms of the words that [address, address + bytes) touches; their ids are appended to `ended`, if given.
   void forget(uint64_t address, uint64_t bytes, std::vector<VariableId>* ended = nullptr);
 
