@@ -49,29 +49,49 @@ void ReadAhead::read() {
 bool ReadAhead::hand_over(Portion portion) {
   constexpr auto kNow = std::chrono::milliseconds(2);
   std::unique_lock guard(mutex_);
-  while (!changed_.wait_for(guard, kNow, [&] { return stopped_ || waiting_.size() < kMost; })) {
-    guard.unlock();
-    if (meanwhile_) meanwhile_();
-    guard.lock();
+  if (waiting_.size() >= kMost) {
+    while (!changed_.wait_for(guard, kNow, [&] { return stopped_ || waiting_.size() <= kMost / 2; })) {
+      guard.unlock();
+      if (meanwhile_) meanwhile_();
+      guard.lock();
+    }
   }
   if (stopped_) return false;
+  bool last = portion.batch.events.empty();
   waiting_.push_back(std::move(portion));
+  bool wake = eager_ || last || waiting_.size() >= kSeveral;
   guard.unlock();
-  changed_.notify_all();
+  if (wake) changed_.notify_all();
   return true;
+}
+
+// Going to sleep and being woken costs about as much as judging a hundred events. So whoever is faster than the reader waits
+// for several portions, or a moment.
+void ReadAhead::wait_for_portion(std::unique_lock<std::mutex>& guard) {
+  constexpr auto kMoment = std::chrono::milliseconds(1);
+  if (stopped_ || !waiting_.empty()) return;
+  auto several = [&] {
+    return stopped_ || waiting_.size() >= kSeveral || (!waiting_.empty() && waiting_.back().batch.events.empty());
+  };
+  if (changed_.wait_for(guard, kMoment, several)) return;
+  eager_ = true;
+  changed_.wait(guard, [&] { return stopped_ || !waiting_.empty(); });
+  eager_ = false;
 }
 
 Result<std::span<const Event>> ReadAhead::next() {
   if (current_.error) return *current_.error;
+  bool wake = false;
   {
     std::unique_lock guard(mutex_);
     spare_.push_back(std::move(current_.batch));
-    changed_.wait(guard, [&] { return stopped_ || !waiting_.empty(); });
+    wait_for_portion(guard);
     if (waiting_.empty()) return std::span<const Event>();
     current_ = std::move(waiting_.front());
     waiting_.pop_front();
+    wake = waiting_.size() == kMost / 2;
   }
-  changed_.notify_all();
+  if (wake) changed_.notify_all();
   mirror_.apply(std::move(current_.growth));
   if (current_.error) return *current_.error;
   if (current_.batch.events.empty()) stop();

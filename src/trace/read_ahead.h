@@ -42,10 +42,12 @@ class ReadAhead final : public EventSource {
     TableGrowth growth;
     std::optional<Error> error;  // events are none then
   };
-  static constexpr size_t kMost = 16;  // portions that wait
+  static constexpr size_t kMost = 16;    // portions that wait
+  static constexpr size_t kSeveral = 4;  // for which it is worth to wake the one who wants them
 
   void read();
   bool hand_over(Portion portion);
+  void wait_for_portion(std::unique_lock<std::mutex>& guard);
 
   BinarySource& source_;
   std::function<void()> meanwhile_;
@@ -57,6 +59,7 @@ class ReadAhead final : public EventSource {
   std::deque<Portion> waiting_;
   std::vector<Batch> spare_;  // to be filled again
   bool stopped_ = false;
+  bool eager_ = false;  // to be woken for a single portion
   std::thread thread_;
 };
 
