@@ -182,6 +182,7 @@ class Assembler {
   void range(Thread& thread, bool write, std::span<const uint64_t> words);
   void range_part(Thread& thread, const Event& event, TableSite site, uint64_t address, uint64_t end, bool fill,
                   const uint8_t* contents);
+  void written_unseen(Atom& atom);
   void sync(Thread& thread, EventKind kind, SyncKind what, uint64_t address);
   void sync_made(SyncKind what, std::span<const uint64_t> words);
   void semaphore(Thread& thread, EventKind kind, uint64_t address);

@@ -233,6 +233,12 @@ void Assembler::atomic_access(Thread& thread, std::span<const uint64_t> words) {
   access(thread, event, words[1], bytes, words[4], site);
 }
 
+// The last event wrote what nobody knows.
+void Assembler::written_unseen(Atom& atom) {
+  atom.known = false;
+  if (origins_) unknown_writes_[atoms_.id_of(&atom)] = given_ + current_.events.size() - 1;
+}
+
 // A range is an access of every atom in it. Contents beyond CLEAVE_RANGE_INLINE are not in the trace: a read
 // is then taken to have found what was there, a write to have written what the next read finds (learned()).
 void Assembler::range(Thread& thread, bool write, std::span<const uint64_t> words) {
@@ -264,8 +270,9 @@ void Assembler::range_part(Thread& thread, const Event& event, TableSite site, u
     auto here = static_cast<uint32_t>(std::min<uint64_t>(end - at, 8 - (at & 7)));
     uint64_t value = 0;
     if (contents) std::memcpy(&value, contents + (at - address), here);
-    if (Atom* atom = contents ? atoms_.find(at, here) : nullptr) {
-      touch(thread, event, *atom, value, 0);
+    if (Atom* atom = atoms_.find(at, here)) {
+      touch(thread, event, *atom, contents || write ? value : atom->value, 0);
+      if (!contents && write) written_unseen(*atom);
       at += here;
       continue;
     }
@@ -276,9 +283,7 @@ void Assembler::range_part(Thread& thread, const Event& event, TableSite site, u
       uint64_t part = low_bytes(value >> (piece.offset * 8u), piece.bytes);
       if (!contents && !write) part = atom.value;
       touch(thread, event, atom, part, 0);
-      if (contents || !write) continue;
-      atoms_[piece.id].known = false;
-      if (origins_) unknown_writes_[piece.id] = given_ + current_.events.size() - 1;
+      if (!contents && write) written_unseen(atom);
     }
     at += here;
   }
