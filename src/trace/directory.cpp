@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "trace/library.h"
@@ -27,6 +28,13 @@ void erase_range(Map& map, uint64_t address, uint64_t bytes) {
   for (auto it = map.lower_bound(address); it != map.end() && it->first < end;) it = map.erase(it);
 }
 
+// Account → Account#12
+void append_number(std::string& name, uint64_t number) {
+  char digits[24];
+  name += '#';
+  name.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+}
+
 // The sources that the pass gives to a round of a loop and to a place to wait (pass/marks.h).
 constexpr uint32_t kRoundOfLoop = 6, kPlaceToWait = 7;
 
@@ -40,6 +48,9 @@ void Directory::add_module(const Module& module) {
       continue;
     Global& known = globals_[module.globals[i]];
     if (known.size < entry.size) known = {entry.size, &module, i};
+    globals_begin_ = std::min(globals_begin_, module.globals[i]);
+    uint64_t room = UINT64_MAX - module.globals[i];
+    globals_end_ = std::max(globals_end_, module.globals[i] + std::min(entry.size, room));
   }
   // Whether a program has annotations must be known before the first of them is reached.
   for (uint32_t i = 0; i < module.tables.units.size(); ++i) {
@@ -96,7 +107,7 @@ UnitNameId Directory::unit_name_slowly(const Module& module, uint32_t index) {
 }
 
 const std::pair<const uint64_t, Directory::Global>* Directory::global_at(uint64_t address) const {
-  return covering(globals_, address);
+  return address >= globals_begin_ && address < globals_end_ ? covering(globals_, address) : nullptr;
 }
 const std::pair<const uint64_t, Directory::Block>* Directory::block_at(uint64_t address) const {
   return covering(blocks_, address);
@@ -133,7 +144,8 @@ const std::pair<const uint64_t, Directory::Instance>& Directory::instance(uint64
     size_t dot = info.name.find('.');  // the object is the element, not its first field
     if (dot != std::string::npos && array_elements(of.type_name) > 0) info.name.resize(dot);
   } else {
-    info.name = fmt::format("{}#{}", entry.name, ++counts_[entry.name]);
+    info.name = entry.name;
+    append_number(info.name, ++instances_of(module, type));
   }
   const auto* block = block_at(base);
   if (block != nullptr && block->first == base && block->second.size == info.size) {
@@ -164,16 +176,15 @@ const std::pair<const uint64_t, Directory::Instance>& Directory::instance(uint64
 void Directory::place_fields(uint64_t base, const Instance& owner) {
   auto first = unplaced_.lower_bound(base), last = first;
   for (; last != unplaced_.end() && last->first - base < owner.size; ++last) {
+    const FieldName& field = fields_.at(*owner.module, owner.type, last->first - base);
+    if (field.path.empty()) continue;
     VariableInfo& info = change(last->second);
-    std::string field = field_path(owner.module->tables, owner.type, last->first - base, false);
-    if (field.empty()) continue;
-    FieldFacts facts = field_facts(owner.module->tables, owner.type, last->first - base);
-    info.name = owner.module->tables.types[owner.type].name + "::" + without_innards(field);
-    info.field = std::move(field);
+    info.name = owner.module->tables.types[owner.type].name + "::" + field.shown;
+    info.field = field.path;
     hold(owner.object);
     drop(std::exchange(info.object, owner.object));
-    info.flags = facts.flags;
-    info.set = std::move(facts.set);
+    info.flags = field.flags;
+    info.set = field.set;
     builder_.moved(last->second);
   }
   unplaced_.erase(first, last);
@@ -313,17 +324,34 @@ SyncId Directory::sync_anew(uint64_t address, SyncKind kind) {
   return sync(address, kind);
 }
 
+uint64_t& Directory::instances_of(const Module& module, uint32_t type) {
+  if (module.number >= instance_counts_.size()) instance_counts_.resize(module.number + 1);
+  std::vector<uint64_t*>& counts = instance_counts_[module.number];
+  if (counts.empty()) counts.resize(module.tables.types.size());
+  if (counts[type] == nullptr) counts[type] = &counts_[module.tables.types[type].name];
+  return *counts[type];
+}
+
+Directory::Count& Directory::allocation_place(TableSite called_for, const char* how) {
+  uint64_t key = called_for ? uint64_t{called_for.module->number} << 32 | called_for.site : UINT64_MAX;
+  auto [it, fresh] = allocation_places_[std::string_view(how) == "malloc" ? 0 : 1].try_emplace(key);
+  if (fresh) {
+    std::string place = place_of(called_for);
+    it->second = &*counts_.try_emplace(place.empty() ? how : fmt::format("{}@{}", how, place), 0).first;
+  }
+  return *it->second;
+}
+
 ObjectId Directory::allocate(uint64_t address, uint64_t bytes, TableSite caller, TableSite called_for, const char* how) {
   forget(address, std::max<uint64_t>(bytes, 1));
-  std::string place = place_of(called_for);
-  std::string name = place.empty() ? how : fmt::format("{}@{}", how, place);
-  uint64_t count = ++counts_[name];
-  ObjectInfo info{.name = fmt::format("{}#{}", name, count), .address = address, .size = bytes};
+  Count& place = allocation_place(called_for, how);
+  ObjectInfo info{.name = place.first, .address = address, .size = bytes};
+  append_number(info.name, ++place.second);
   if (caller && is_system_file(caller.module->tables.text(caller.module->tables.sites[caller.site].file)))
     info.type = kLibraryBlock;
   ObjectId id = make(std::move(info));
   hold(id);
-  blocks_[address] = Block{.size = std::max<uint64_t>(bytes, 1), .object = id, .name = std::move(name)};
+  blocks_[address] = Block{.size = std::max<uint64_t>(bytes, 1), .object = id, .name = &place.first};
   return id;
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "trace/field_names.h"
 #include "trace/modules.h"
 #include "trace/stream.h"
 #include "trace/table_growth.h"
@@ -71,7 +72,7 @@ class Directory {
   // `called_for`: the call in the program's own code that asked for it, through however much of the library's.
   ObjectId allocate(uint64_t address, uint64_t bytes, TableSite caller, TableSite called_for, const char* how);
   // Whether the code of the site, or what it was inlined into, is not of the system's headers.
-  bool in_program(TableSite site) const;
+  bool in_program(TableSite site);
   // The block's object, kNone if it is not known; `bytes` is set to its size. Forgets all that lies in it. Variables are
   // the caller's to end.
   ObjectId release(uint64_t address, uint64_t* bytes);
@@ -86,7 +87,7 @@ class Directory {
     ObjectId object;
     std::string prefix;  // path of the member: "inner."
   };
-  const std::map<uint32_t, Outer>& outers() const { return outers_; }
+  const boost::unordered_flat_map<uint32_t, Outer>& outers() const { return outers_; }
 
   // From now on what ends is told to `ended`, and what is made takes the ids that were given back, the last one first. An
   // object ends when it lies nowhere and no variable and no other object is said to be in it.
@@ -114,7 +115,7 @@ class Directory {
   struct Block {
     uint64_t size = 0;
     ObjectId object = kNone<ObjectId>;
-    std::string name;  // malloc@file:line
+    const std::string* name = nullptr;  // malloc@file:line
     bool owned = false;   // by a container
     bool shared = false;  // passed from one holder to another: nobody's
     uint64_t container = 0;
@@ -134,6 +135,11 @@ class Directory {
   };
   bool fits(uint64_t address, uint64_t bytes, const SiteEntry& entry, const Module& module) const;
   void note_field(Named& named, const Module& module, uint32_t type, uint64_t offset) const;
+  // How many objects of a class there were.
+  uint64_t& instances_of(const Module& module, uint32_t type);
+  using Count = std::pair<const std::string, uint64_t>;  // of counts_, where it stays
+  // malloc@file:line, and how many blocks there were from there.
+  Count& allocation_place(TableSite called_for, const char* how);
   void note_global(Named& named, const Module& module, const GlobalEntry& entry) const;
 
   SiteId site_slowly(const Module& module, uint32_t index);
@@ -220,7 +226,12 @@ class Directory {
   SyncLine& sync_line(uint64_t address) { return sync_lines_[address * 0x9e3779b97f4a7c15ull >> 55]; }
   std::vector<SyncLine> sync_lines_ = std::vector<SyncLine>(kSyncLines);
   std::map<std::string, uint64_t> counts_;  // for names that need a number
-  std::map<uint32_t, Outer> outers_;
+  std::vector<std::vector<uint64_t*>> instance_counts_;  // in counts_, by module, by type
+  boost::unordered_flat_map<uint64_t, Count*> allocation_places_[2];  // malloc, mmap; by module and site
+  std::vector<std::vector<uint8_t>> in_program_;  // by module, by site: 0 not asked yet, 1 no, 2 yes
+  FieldNames fields_;
+  uint64_t globals_begin_ = UINT64_MAX, globals_end_ = 0;
+  boost::unordered_flat_map<uint32_t, Outer> outers_;
   std::set<std::pair<uint64_t, uint64_t>> held_;     // container, block
   std::set<std::pair<uint64_t, uint64_t>> waiting_;  // the same, until an object is known where the container lies
   FreedIds* ended_ = nullptr;

@@ -7,12 +7,18 @@
 
 namespace cleave {
 
-bool Directory::in_program(TableSite site) const {
+bool Directory::in_program(TableSite site) {
   const SiteTables& tables = site.module->tables;
-  for (uint32_t index = site.site; index != kNoIndex; index = tables.sites[index].inlined_at) {
-    if (!is_system_file(tables.text(tables.sites[index].file))) return true;
+  if (site.module->number >= in_program_.size()) in_program_.resize(site.module->number + 1);
+  std::vector<uint8_t>& known = in_program_[site.module->number];
+  if (known.empty()) known.resize(tables.sites.size());
+  uint8_t& answer = known[site.site];
+  if (answer != 0) return answer == 2;
+  answer = 1;
+  for (uint32_t index = site.site; index != kNoIndex && answer == 1; index = tables.sites[index].inlined_at) {
+    if (!is_system_file(tables.text(tables.sites[index].file))) answer = 2;
   }
-  return false;
+  return answer == 2;
 }
 
 std::string Directory::place_of(TableSite site) const {
@@ -51,9 +57,10 @@ std::string Directory::global_name(uint64_t address, const std::pair<const uint6
 }
 
 void Directory::note_field(Named& named, const Module& module, uint32_t type, uint64_t offset) const {
-  FieldFacts facts = field_facts(module.tables, type, offset);
-  named.flags = facts.flags;
-  named.set = std::move(facts.set);
+  const FieldName& field = fields_.at(module, type, offset);
+  named.field = field.path;
+  named.flags = field.flags;
+  named.set = field.set;
 }
 
 void Directory::note_global(Named& named, const Module& module, const GlobalEntry& entry) const {
@@ -69,7 +76,7 @@ void Directory::note_global(Named& named, const Module& module, const GlobalEntr
 // Whether the object that a site speaks of can lie where this access would put it. A fill or copy that the optimiser made
 // out of several stores has the site of one of them, and touches more than that field.
 bool Directory::fits(uint64_t address, uint64_t bytes, const SiteEntry& entry, const Module& module) const {
-  if (address < entry.offset || bytes > field_room(module.tables, entry.object_type, entry.offset)) return false;
+  if (address < entry.offset || bytes > fields_.at(module, entry.object_type, entry.offset).room) return false;
   const TypeEntry& type = module.tables.types[entry.object_type];
   uint64_t base = address - entry.offset;
   auto holds = [&](uint64_t start, uint64_t size) { return base >= start && base + type.size <= start + size; };
@@ -98,10 +105,8 @@ Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite 
                              &prefix);
     const auto& owner = inner ? *known : instance(base, *site.module, entry->object_type);
     named.object = owner.second.object;
-    named.field = field_path(owner.second.module->tables, owner.second.type, address - owner.first, false);
-    if (named.field.empty())
-      named.field = prefix + field_path(tables, entry->object_type, entry->offset, false);
     note_field(named, *owner.second.module, owner.second.type, address - owner.first);
+    if (named.field.empty()) named.field = prefix + fields_.at(*site.module, entry->object_type, entry->offset).path;
     const auto* block = block_at(address);
     if (is_library_type(type.name)) {
       bool element = block != nullptr && !block->second.element.empty();
@@ -121,7 +126,6 @@ Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite 
     if (of.type != kNoIndex && array_elements(of.type_name) == 0) {
       const auto& owner = instance(global->first, *global->second.module, of.type);
       named.object = owner.second.object;
-      named.field = field_path(owner.second.module->tables, of.type, address - global->first, false);
       note_field(named, *owner.second.module, of.type, address - global->first);
     }
     note_global(named, *global->second.module, of);
@@ -129,7 +133,6 @@ Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite 
   }
   if (const auto* known = instance_at(address)) {
     named.object = known->second.object;
-    named.field = field_path(known->second.module->tables, known->second.type, address - known->first, false);
     note_field(named, *known->second.module, known->second.type, address - known->first);
     if (!named.field.empty()) {
       named.name = declared_name(address, *known);
@@ -139,7 +142,7 @@ Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite 
   if (const auto* block = block_at(address)) {
     named.object = named.object == kNone<ObjectId> ? block->second.object : named.object;
     const Block& found = block->second;
-    named.name = found.element.empty() ? fmt::format("{}+{}", found.name, address - block->first) : found.element;
+    named.name = found.element.empty() ? fmt::format("{}+{}", *found.name, address - block->first) : found.element;
     return named;
   }
   named.name =

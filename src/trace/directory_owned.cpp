@@ -113,7 +113,7 @@ void Directory::put_block(std::pair<const uint64_t, Block>& at, uint64_t contain
     block.element = fmt::format("{}::{}[]", tables.types[owner.type].name, field);
   // What was touched before it was known whose it is.
   for (auto it = unplaced_.lower_bound(at.first); it != unplaced_.end() && it->first - at.first < block.size; ++it) {
-    if (!block.element.empty() && builder_.tables().variable(it->second).name.starts_with(block.name + "+"))
+    if (!block.element.empty() && builder_.tables().variable(it->second).name.starts_with(*block.name + "+"))
       change(it->second).name = block.element;
   }
   put_into(block.object, owner.object);
@@ -148,7 +148,7 @@ std::string Directory::declared_name(uint64_t address, const std::pair<const uin
   const std::string& type = tables.types[top->second.type].name;
   const auto* block = is_library_type(type) ? block_at(address) : nullptr;
   if (block != nullptr && !block->second.element.empty()) return block->second.element;
-  std::string field = without_innards(field_path(tables, top->second.type, address - top->first, false));
+  const std::string& field = fields_.at(*top->second.module, top->second.type, address - top->first).shown;
   return field.empty() ? type : type + "::" + field;
 }
 
