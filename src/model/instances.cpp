@@ -78,7 +78,7 @@ void Instances::pass_over_ended(InstanceId id) {
     if (all_[raw(above)].object != kNone<ObjectId> || next == kNone<InstanceId>) return;
     attach(id, next);
     detach(id, above);
-    if (all_[raw(above)].uses == 0) ++era_;  // shortcuts may lead there
+    ++era_;  // shortcuts may lead there, and it may go before what has them
   }
 }
 

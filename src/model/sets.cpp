@@ -209,10 +209,11 @@ void SetMap::refresh() {
   std::span<const ObjectId> outer_set = std::span(changes.outer_set).subspan(changes_read_ - changes.outer_set_dropped);
   changes_read_ += outer_set.size();
   if (!outer_set.empty()) {
-    instances_.outer_changed(outer_set);
+    // Whoever held it until now has its variables; if nobody did, it has them itself.
     for (ObjectId object : outer_set) {
-      if (InstanceId known = instances_.known(object); known != kNone<InstanceId>) ask_again(known);
+      if (InstanceId known = instances_.known(object); known != kNone<InstanceId>) ask_again(instances_.root(known));
     }
+    instances_.outer_changed(outer_set);
     settle();
   }
   for (; moves_read_ < changes.moved_dropped + changes.moved.size(); ++moves_read_) {

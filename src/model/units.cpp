@@ -396,8 +396,12 @@ UnitTracker::Cover& UnitTracker::cover_slowly(const Event& access, SetId set, Ev
   const bool machinery = sets_.info(set).machinery;
   Answer answer;
   if (!state.frames.empty()) {
-    answer = find_frame(state, set, access.atomic() || (machinery && in_library(access)));
-    claim(state, answer, set, position);
+    const bool alone = access.atomic() || (machinery && in_library(access));
+    // Where an additional unit is over, a lock section in it may be the top-most unit that is declared on the set.
+    do {
+      answer = find_frame(state, set, alone);
+      claim(state, answer, set, position);
+    } while (answer.claimed != kNoFrame);
   }
   known = {.set = set, .atomic = access.atomic(), .where = &state.version, .number = state.version, .cover = {}};
   // Among what is the library's means the answer depends on the place of the access: it is not kept.
