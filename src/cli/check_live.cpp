@@ -201,6 +201,7 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
     pressure.caught_up();
     return runner.running();
   };
+  reading.reuse_ids = true;
   if (live.trace.empty()) reading.erase_beyond = kHintsUpTo;
   Result<std::unique_ptr<BinarySource>> source = open_binary_trace(trace.path(), reading);
   if (!source) return source.error();

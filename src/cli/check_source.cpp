@@ -21,7 +21,9 @@ Result<std::unique_ptr<CheckSource>> CheckSource::open(const std::string& path, 
     made->source_ = std::move(source).value();
     return made;
   }
-  Result<std::unique_ptr<BinarySource>> source = open_binary_trace(path);
+  ReadOptions reading;
+  reading.reuse_ids = true;
+  Result<std::unique_ptr<BinarySource>> source = open_binary_trace(path, reading);
   if (!source) return source.error();
   made->binary_ = source.value().get();
   made->source_ = std::move(source).value();
