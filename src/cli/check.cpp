@@ -114,6 +114,7 @@ int run_on_trace(const CheckVerbOptions& options, conflict::CheckOptions check) 
   if (!report) return line.clear(), usage_error(report.error());
   const Trace& tables = source.value()->tables();
   std::vector<std::string> remarks = source.value()->remarks();
+  for (std::string& sentence : unmatched_functions(check.units, tables)) remarks.push_back(std::move(sentence));
   add_hints(tables, check, report.value().findings, options.trace, kHintsUpTo, remarks);
   line.clear();
   Findings findings = findings_of(report.value(), options, seconds_since(start));
@@ -251,7 +252,7 @@ void add_check_verb(CLI::App& app, Context& context) {
   auto options = std::make_shared<CheckVerbOptions>();
   CLI::App* verb =
       app.add_subcommand("check", "is what ran serializable; if not, the cycles of units that say so");
-  verb->add_option("TRACE", options->trace, "a trace of any form; or give a program after --");
+  CLI::Option* trace = verb->add_option("TRACE", options->trace, "a trace of any form; or give a program after --");
   verb->add_option("--sets", options->sets, "auto: as in docs/check.md; one: all memory is one set")
       ->check(CLI::IsMember({"auto", "one"}))
       ->capture_default_str();
@@ -273,6 +274,8 @@ void add_check_verb(CLI::App& app, Context& context) {
       ->capture_default_str();
   verb->add_flag("--stop", options->live.stop, "end the program at the first finding; no more runs after it");
   verb->add_flag("--gdb", options->live.gdb, "stop the program at the first finding and attach gdb to it");
+  for (const char* of_programs : {"--schedule", "--seed", "--runs", "--output", "--lag", "--stop", "--gdb"})
+    trace->excludes(verb->get_option(of_programs));
   verb->footer(
       "Example: cleave check bank.cleave --units annotated\n"
       "Example: cleave check --schedule random --runs 50 --stop -- ./bank");

@@ -20,6 +20,7 @@
 #include "base/temporary.h"
 #include "base/trace_files.h"
 #include "cli/check_hints.h"
+#include "cli/units_and_sets.h"
 #include "exec/launch.h"
 #include "exec/pass_on.h"
 #include "exec/run.h"
@@ -244,6 +245,7 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
   report.report.complete = live.stop && report.report.first_violation ? true : source.value()->complete();
   report.program = source.value()->tables().program();
   report.remarks = source.value()->remarks();
+  for (std::string& sentence : unmatched_functions(options.units, ahead.tables())) report.remarks.push_back(std::move(sentence));
   std::vector<Finding>& found = report.report.findings;
   const bool fresh = std::any_of(found.begin(), found.end(), [&](const Finding& finding) { return !known(finding.id); });
   if (fresh) add_hints(ahead.tables(), options, found, trace.path(), kHintsUpTo, report.remarks);

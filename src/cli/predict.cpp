@@ -254,7 +254,9 @@ int run_predict(const PredictVerb& verb) {
   if (symbolic) decide(verb, loaded.value(), fits, prediction, line.progress());
   Findings findings = to_findings(facts, prediction, sets, verb.all);
   findings.trace = verb.trace;
-  if (auto remarks = trace.remarks(); !remarks.empty()) {
+  std::vector<std::string> remarks(trace.remarks().begin(), trace.remarks().end());
+  for (std::string& sentence : unmatched_functions(unit_options, trace)) remarks.push_back(std::move(sentence));
+  if (!remarks.empty()) {
     findings.facts["about the trace"] = fmt::format("{}", fmt::join(remarks, "; "));
   }
   findings.facts["definition"] =

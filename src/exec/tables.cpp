@@ -27,7 +27,7 @@ bool parse_module(std::span<const uint8_t> body, ModuleTables* module) {
   module->identity = header.identity;
   body = body.subspan(header.name_bytes + segment_bytes);
   module->globals.resize(header.global_count);
-  std::memcpy(module->globals.data(), body.data(), global_bytes);
+  if (global_bytes > 0) std::memcpy(module->globals.data(), body.data(), global_bytes);
   Result<SiteTables> tables = decode_site_tables(body.subspan(global_bytes, header.table_bytes));
   if (!tables) return false;
   module->tables = std::move(tables).value();

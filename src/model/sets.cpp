@@ -153,7 +153,8 @@ void SetMap::settle() {
 SetId SetMap::intern(Kind kind, std::string_view name, SetInfo info) {
   ByText<SetId>& known = by_name_[kind];
   if (auto it = known.find(name); it != known.end()) return it->second;
-  info.name = this->name(name);
+  // Of a file people say the last part, and what they say is the same in every checkout.
+  info.name = this->name(kind == kStatics ? name.substr(name.rfind('/') + 1) : name);
   return known[std::string(name)] = add(info);
 }
 

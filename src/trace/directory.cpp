@@ -133,7 +133,13 @@ const std::pair<const uint64_t, Directory::Instance>& Directory::instance(uint64
                                                                           uint32_t type) {
   const TypeEntry& entry = module.tables.types[type];
   auto it = instances_.find(base);
-  if (it != instances_.end() && it->second.size >= entry.size) return *it;
+  // A class that adds no field to its base is as large as that: it is the outer one all the same.
+  auto is_base = [&](const Instance& known) {
+    std::string path;
+    return known.size == entry.size &&
+           member_path(module.tables, type, 0, known.module->tables.types[known.type].name, &path);
+  };
+  if (it != instances_.end() && it->second.size >= entry.size && !is_base(it->second)) return *it;
   ObjectInfo info{.type = entry.name, .address = base, .size = std::max<uint64_t>(entry.size, 1)};
   Instance made{info.size, kNone<ObjectId>, &module, type};
   const auto* global = global_at(base);

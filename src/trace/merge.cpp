@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace cleave {
 namespace {
@@ -47,10 +48,20 @@ void Merger::refresh() {
     if (!open_chunk(lane)) continue;
     push(lane);
     if (forked_.contains(lane.number) || !waits_for_fork(lane.chunk.words())) begin_lane(lane);
+    else shut(lane);
   }
 }
 
+// A finished file may have thousands of threads that came one after the other: only those hold memory that have begun.
+void Merger::shut(Lane& lane) {
+  if (lane.next_chunk != 1) return;
+  lane.chunk.release();
+  --lane.next_chunk;
+  lane.shut = true;
+}
+
 void Merger::begin_lane(Lane& lane) {
+  if (std::exchange(lane.shut, false)) open_chunk(lane);
   if (lane.listed) return;
   lane.listed = true;
   auto behind = std::find_if(begun_.rbegin(), begun_.rend(), [&](const Lane* other) { return other->order < lane.order; });
@@ -140,6 +151,7 @@ uint32_t Merger::stop_position(const Lane& lane, uint64_t until) const {
 void Merger::starve(Lane& lane) {
   lane.status = Status::Starved;
   ++starved_;
+  if (lane.thread->exited) lane.chunk.release();  // hardly anything comes after that, and there may be thousands
   if (lane.starving) return;
   lane.starving = true;
   starving_.push_back(&lane);
@@ -187,6 +199,7 @@ Merger::Outcome Merger::run(size_t events, bool final) {
     Lane& lane = *runnable_.top();
     runnable_.pop();
     begin_lane(lane);
+    if (lane.status != Status::Runnable) continue;
     uint64_t until = runnable_.empty() ? UINT64_MAX : runnable_.top()->clock;
     run_lane(lane, until, events);
   }

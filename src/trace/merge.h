@@ -73,6 +73,7 @@ class Merger {
     bool busy = false;     // being run, or waiting for another that is run before it
     bool broken = false;   // the rest of its records cannot be decoded
     bool listed = false;    // in begun_
+    bool shut = false;      // its first chunk was looked at and is to be decoded again: the thread has not begun
     bool starving = false;  // in starving_
     // How far its accesses have been prefetched.
     struct Cursor {
@@ -94,6 +95,7 @@ class Merger {
 
   void push(Lane& lane);
   void begin_lane(Lane& lane);
+  void shut(Lane& lane);
   void run_lane(Lane& lane, uint64_t until, size_t events);
   bool step(Lane& lane, bool alone);
   void starve(Lane& lane);

@@ -64,6 +64,8 @@ void DecodedChunk::release() {
   marks_ = {};
   segments_ = {};
   size_ = 0;
+  codec_.reset();
+  coded_ = 0;
 }
 
 const char* DecodedChunk::decode(const TraceFile& file, const std::vector<RecordChunk>& chunks, size_t index) {
@@ -84,7 +86,8 @@ const char* DecodedChunk::decode_next(const TraceFile& file, const RecordChunk& 
   size_ = 0;
   offset_ = chunk.offset;
   coded_ = 0;
-  cleave_codec* codec = &codec_;
+  if (codec_ == nullptr) codec_ = std::make_unique<cleave_codec>();
+  cleave_codec* codec = codec_.get();
   if (!chunk.continues) cleave_codec_clear(codec);
   cleave_codec_begin_reading(codec, body.data(), body.size());
   uint64_t* out = words_.data();

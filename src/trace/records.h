@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -61,6 +62,7 @@ class DecodedChunk {
   // Of the chunk's record with this number, from 0; null for a record of the runtime.
   const SegmentPlan* segment(size_t record) const { return segments_[record]; }
   uint64_t offset() const { return offset_; }
+  // Gives back all memory; more can be decoded all the same.
   void release();
 
  private:
@@ -71,7 +73,7 @@ class DecodedChunk {
   std::vector<const SegmentPlan*> segments_;  // by record
   uint64_t offset_ = 0;  // of the chunk that is here
   uint64_t coded_ = 0;   // offset of the chunk that left the codec's tables as they are; 0: none
-  cleave_codec codec_;
+  std::unique_ptr<cleave_codec> codec_;  // tens of kilobytes; null until it is needed
 };
 
 // Walks the records of one thread.

@@ -40,15 +40,16 @@ TEST(Memory, OfTheCheckerDoesNotGrowWithWhatIsAllocatedAndFreed) {
             0);
   long live[2], recorded[2];
   for (int i : {0, 1}) {
-    const std::string rounds = i == 0 ? "3000" : "24000";
-    live[i] = peak_of({kBin + "cleave", "check", "--quiet", "--", program, rounds});
+    const std::string rounds = i == 0 ? "3000" : "12000";
+    live[i] = peak_of({kBin + "cleave", "check", "--quiet", "--lag", "4", "--", program, rounds});
     ASSERT_EQ(std::system(fmt::format("{}cleave record --quiet -o {} -- {} {}", kBin, trace, program, rounds).c_str()), 0);
     recorded[i] = peak_of({kBin + "cleave", "check", "--quiet", trace});
   }
-  // Eight times the trace. What is left to grow: one entry for each thread that there was.
-  EXPECT_LT(live[1], live[0] + live[0] / 3);
-  EXPECT_LT(recorded[1], recorded[0] + recorded[0] / 3);
-  RecordProperty("live", fmt::format("{} {}", live[0], live[1]));
+  // Four times the trace, of which a few megabytes are mapped at a time. With an entry for everything that ever was it would be
+  // hundreds more.
+  constexpr long kMapped = 24;
+  EXPECT_LT(live[1], live[0] + kMapped);
+  EXPECT_LT(recorded[1], recorded[0] + kMapped);
   std::filesystem::remove_all(folder);
 }
 

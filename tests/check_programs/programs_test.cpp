@@ -107,6 +107,12 @@ TEST_F(Programs, InheritedFields) {
   EXPECT_EQ(check("inheritance.cpp", "-DREPAIRED"), Lines{});
 }
 
+// Whoever calls first: the object, its set and the finding are called after the class that was made.
+TEST_F(Programs, AClassWithoutFieldsOfItsOwn) {
+  EXPECT_EQ(check("no_own_fields.cpp", ""), Lines{"Plain: Plain::set Range::valid"});
+  EXPECT_EQ(check_live("no_own_fields.cpp", ""), Lines{"Plain: Plain::set Range::valid"});
+}
+
 TEST_F(Programs, OwnedMember) {
   EXPECT_EQ(check("owned.cpp", ""), Lines{"Ledger: Ledger::audit Ledger::deposit"});
   EXPECT_EQ(check("owned.cpp", "-DREPAIRED"), Lines{});

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "model/alive.h"
+#include "model/glob.h"
 
 namespace cleave::conflict {
 namespace {
@@ -228,18 +229,23 @@ std::string about_sets(const Finding& cycle, const FieldLocks& locks) {
   return fmt::format("{}. If they have nothing to do with each other, say so in cleave.toml:\n[sets]{}", facts, lines);
 }
 
-bool made_by_heuristic(const Trace& trace, const std::string& unit) {
+// Nobody has asked for it: no annotation, no cleave.toml, no --units functions:.
+bool made_by_heuristic(const Trace& trace, const UnitOptions& options, const std::string& unit) {
+  auto asked = [&](const std::string& pattern) { return matches_glob(pattern, unit); };
+  if (std::any_of(options.atomic.begin(), options.atomic.end(), asked) ||
+      std::any_of(options.functions.begin(), options.functions.end(), asked))
+    return false;
   bool known = false;
   for (const UnitNameInfo& info : trace.unit_names()) {
     if (info.name != unit) continue;
-    if (info.source == UnitSource::Annotated) return false;
+    if (info.source == UnitSource::Annotated || info.source == UnitSource::UnitFor) return false;
     known = true;
   }
   return known;
 }
 
-std::string about_unit(const Finding& cycle, const Trace& trace) {
-  if (!made_by_heuristic(trace, cycle.unit)) return {};
+std::string about_unit(const Finding& cycle, const Trace& trace, const UnitOptions& options) {
+  if (!made_by_heuristic(trace, options, cycle.unit)) return {};
   const EdgeReport& out = cycle.edges[cycle.split];
   const EdgeReport& back = cycle.edges[(cycle.split + cycle.edges.size() - 1) % cycle.edges.size()];
   std::string text;
@@ -275,7 +281,7 @@ Status add_hints(const Trace& tables, const CheckOptions& options, std::span<Fin
   }
   for (Finding& finding : findings) {
     if (finding.split >= finding.edges.size()) continue;
-    for (std::string hint : {looked ? about_sets(finding, locks) : "", about_unit(finding, tables)}) {
+    for (std::string hint : {looked ? about_sets(finding, locks) : "", about_unit(finding, tables, options.units)}) {
       if (!hint.empty()) finding.hints.push_back(std::move(hint));
     }
   }
