@@ -49,8 +49,8 @@ void ReadAhead::read() {
 bool ReadAhead::hand_over(Portion portion) {
   constexpr auto kNow = std::chrono::milliseconds(2);
   std::unique_lock guard(mutex_);
-  if (waiting_.size() >= kMost) {
-    while (!changed_.wait_for(guard, kNow, [&] { return stopped_ || waiting_.size() <= kMost / 2; })) {
+  if (weight_ >= kMost) {
+    while (!changed_.wait_for(guard, kNow, [&] { return stopped_ || weight_ <= kMost / 2; })) {
       guard.unlock();
       if (meanwhile_) meanwhile_();
       guard.lock();
@@ -58,8 +58,9 @@ bool ReadAhead::hand_over(Portion portion) {
   }
   if (stopped_) return false;
   bool last = portion.batch.events.empty();
+  weight_ += weight(portion);
   waiting_.push_back(std::move(portion));
-  bool wake = eager_ || last || waiting_.size() >= kSeveral;
+  bool wake = eager_ || last || weight_ >= kSeveral;
   guard.unlock();
   if (wake) changed_.notify_all();
   return true;
@@ -71,7 +72,7 @@ void ReadAhead::wait_for_portion(std::unique_lock<std::mutex>& guard) {
   constexpr auto kMoment = std::chrono::milliseconds(1);
   if (stopped_ || !waiting_.empty()) return;
   auto several = [&] {
-    return stopped_ || waiting_.size() >= kSeveral || (!waiting_.empty() && waiting_.back().batch.events.empty());
+    return stopped_ || weight_ >= kSeveral || (!waiting_.empty() && waiting_.back().batch.events.empty());
   };
   if (changed_.wait_for(guard, kMoment, several)) return;
   eager_ = true;
@@ -89,7 +90,9 @@ Result<std::span<const Event>> ReadAhead::next() {
     if (waiting_.empty()) return std::span<const Event>();
     current_ = std::move(waiting_.front());
     waiting_.pop_front();
-    wake = waiting_.size() == kMost / 2;
+    const size_t before = weight_;
+    weight_ -= weight(current_);
+    wake = before > kMost / 2 && weight_ <= kMost / 2;
   }
   if (wake) changed_.notify_all();
   mirror_.apply(std::move(current_.growth));

@@ -42,8 +42,11 @@ class ReadAhead final : public EventSource {
     TableGrowth growth;
     std::optional<Error> error;  // events are none then
   };
-  static constexpr size_t kMost = 16;    // portions that wait
-  static constexpr size_t kSeveral = 4;  // for which it is worth to wake the one who wants them
+  // In events; a portion counts for so many more, since it may be small where locations are split again and again.
+  static constexpr size_t kEach = 512;
+  static constexpr size_t kMost = 64 * 1024;     // that wait
+  static constexpr size_t kSeveral = 16 * 1024;  // for which it is worth to wake the one who wants them
+  static size_t weight(const Portion& portion) { return kEach + portion.batch.events.size(); }
 
   void read();
   bool hand_over(Portion portion);
@@ -57,6 +60,7 @@ class ReadAhead final : public EventSource {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Portion> waiting_;
+  size_t weight_ = 0;  // of those
   std::vector<Batch> spare_;  // to be filled again
   bool stopped_ = false;
   bool eager_ = false;  // to be woken for a single portion

@@ -270,6 +270,26 @@ TEST_F(Verbs, AProgramThatIsKilledLeavesATraceThatEveryVerbTakes) {
   EXPECT_NE(contents("killed.txt").find("has\\_no\\_end"), std::string::npos);
 }
 
+// With a slip of the pen nothing would be found, and nobody would know why.
+TEST_F(Verbs, PatternsThatFitNoFunctionAreSaid) {
+  file("slip.toml", "[units]\natomic = [\"no_such_function\"]\n");
+  ASSERT_EQ(cleave("record --quiet -o slip.cleave -- ./bank").status, 0);
+  for (std::string line : {"check --config slip.toml slip.cleave", "predict --config slip.toml --no-replay slip.cleave",
+                           "check --config slip.toml -- ./bank"}) {
+    std::string text = cleave(line).output;
+    for (size_t at; (at = text.find("\n  ")) != std::string::npos;) text.replace(at, 3, " ");  // long facts go over several lines
+    EXPECT_NE(text.find("no function that ran and touches shared memory is called 'no_such_function' (atomic in cleave.toml)"),
+              std::string::npos)
+        << line << "\n" << text;
+  }
+}
+
+TEST_F(Verbs, WhatIsForProgramsIsNotForTraces) {
+  ASSERT_EQ(cleave("record --quiet -o of_trace.cleave -- ./bank").status, 0);
+  for (std::string option : {"--schedule random", "--seed 3", "--runs 2", "--stop", "--gdb", "--lag 5", "-o x"})
+    bad("check of_trace.cleave " + option, option.starts_with("-o") ? "--output" : option.substr(0, option.find(' ')).c_str());
+}
+
 TEST_F(Verbs, HelpIsCompleteAndEndsWithAnExample) {
   for (std::string verb : {"", "record ", "check ", "predict ", "replay ", "report ", "trace ", "doctor "}) {
     Ran ran = cleave(verb + "--help");
