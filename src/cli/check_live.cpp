@@ -175,6 +175,25 @@ void stop_program(pid_t process, bool gdb) {
   kill(process, SIGKILL);
 }
 
+// The terminal is the program's as long as it runs. Afterwards a line says how far we are, and makes way for a finding.
+class CatchingUp {
+ public:
+  explicit CatchingUp(bool quiet) : terminal_(quiet ? -1 : STDERR_FILENO) {}
+  void judging(size_t events, bool program_runs) {
+    if (program_runs) return;
+    if (!line_) {
+      line_.emplace(terminal_);
+      line_->progress().begin("events judged since the program has ended");
+    }
+    line_->progress().more(events);
+  }
+  void make_way() { line_.reset(); }
+
+ private:
+  int terminal_;
+  std::optional<ProgressLine> line_;
+};
+
 // Waits until the program has begun its trace. False: it ended without one.
 bool wait_for_trace(const LiveTrace& trace, const Runner& runner) {
   while (trace.size() < sizeof(cleave_file_header)) {
@@ -182,6 +201,10 @@ bool wait_for_trace(const LiveTrace& trace, const Runner& runner) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return true;
+}
+
+bool any_fresh(const std::vector<Finding>& findings, const std::function<bool(const std::string& id)>& known) {
+  return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) { return !known(finding.id); });
 }
 
 }  // namespace
@@ -210,11 +233,10 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
   pressure.watch(process);
   exec::PassedOn passed_on(process);
 
-  // The terminal is the program's as long as it runs; the line makes way for a finding.
-  std::optional<ProgressLine> line;
+  CatchingUp catching_up(live.quiet);
   if (auto told = options.on_finding) {
-    options.on_finding = [&line, told](const Finding& finding) {
-      line.reset();
+    options.on_finding = [&catching_up, told](const Finding& finding) {
+      catching_up.make_way();
       told(finding);
     };
   }
@@ -224,18 +246,14 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
     Result<std::span<const Event>> batch = ahead.next();
     if (!batch) return batch.error();
     if (batch.value().empty()) break;
-    if (!line && !runner.running()) {
-      line.emplace(live.quiet ? -1 : STDERR_FILENO);
-      line->progress().begin("events judged since the program has ended");
-    }
-    if (line) line->progress().more(batch.value().size());
+    catching_up.judging(batch.value().size(), runner.running());
     if (!checker.feed(batch.value(), ahead.splits(), ahead.freed())) {
       pressure.retire();
       stop_program(process, live.gdb);
       break;
     }
   }
-  line.reset();
+  catching_up.make_way();
   ahead.stop();
   pressure.caught_up();
   while (runner.running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -246,9 +264,8 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
   report.program = source.value()->tables().program();
   report.remarks = source.value()->remarks();
   for (std::string& sentence : unmatched_functions(options.units, ahead.tables())) report.remarks.push_back(std::move(sentence));
-  std::vector<Finding>& found = report.report.findings;
-  const bool fresh = std::any_of(found.begin(), found.end(), [&](const Finding& finding) { return !known(finding.id); });
-  if (fresh) add_hints(ahead.tables(), options, found, trace.path(), kHintsUpTo, report.remarks);
+  if (any_fresh(report.report.findings, known))
+    add_hints(ahead.tables(), options, report.report.findings, trace.path(), kHintsUpTo, report.remarks);
   if (pressure.times_held() > 0) {
     report.remarks.push_back(fmt::format("the program was held back {} times until the checker had caught up",
                                          pressure.times_held()));
