@@ -1,16 +1,6 @@
 #include "cli/check_source.h"
 
-#include <fstream>
-
 namespace cleave::cli {
-
-TraceForm form_of_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string head(4096, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<size_t>(file.gcount()));
-  return form_of(head);
-}
 
 Result<std::unique_ptr<CheckSource>> CheckSource::open(const std::string& path, Progress* progress) {
   auto made = std::make_unique<CheckSource>();

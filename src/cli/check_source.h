@@ -14,8 +14,6 @@
 
 namespace cleave::cli {
 
-TraceForm form_of_file(const std::string& path);
-
 class CheckSource final : public EventSource {
  public:
   // `progress`, if there is one, is told of every event.

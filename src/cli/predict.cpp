@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 #include <tuple>
 
@@ -217,11 +216,7 @@ std::string hint_text(const std::vector<UnitHint>& hints, const std::string& pro
 
 // A trace with what the symbolic stage needs of it; a text trace has no records.
 Result<RecordedTrace> load_with_records(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string head(64, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  if (form_of(head) == TraceForm::Binary) return load_recorded_trace(path);
+  if (form_of_file(path) == TraceForm::Binary) return load_recorded_trace(path);
   Result<Trace> text = load_trace(path);
   if (!text) return text.error();
   RecordedTrace recorded;

@@ -6,7 +6,8 @@
 
 namespace cleave {
 
-// Fills in function, file, line, stack and the type of the access. The place is the innermost frame that is the program's own code: what happens
+// Fills in function, file, line, stack and the type of the access. The place is the innermost frame that is the program's own
+// code: what happens
 // inside a std::map has happened where the program called it. The stack has all frames, the access itself first.
 void put_place(AccessReport& access, const Trace& trace, SiteId site, ContextId context);
 

@@ -1,6 +1,8 @@
 #include "trace/load.h"
 
+#include <algorithm>
 #include <cstring>
+#include <fstream>
 
 #include "abi/trace_file.h"
 #include "base/mapped_file.h"
@@ -55,6 +57,14 @@ TraceForm form_of(std::string_view bytes) {
     return looks_like_rapid(line.substr(start)) ? TraceForm::Rapid : TraceForm::Text;
   }
   return TraceForm::Unknown;
+}
+
+TraceForm form_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string head(4096, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));  // a folder gives less than nothing
+  return form_of(head);
 }
 
 Result<Trace> load_trace(const std::string& path) {

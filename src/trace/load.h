@@ -15,6 +15,7 @@ enum class TraceForm { Binary, Text, Rapid, Unknown };
 
 // Looks at the first bytes only.
 TraceForm form_of(std::string_view bytes);
+TraceForm form_of_file(const std::string& path);
 
 // Reads the whole trace into memory: 32 bytes an event.
 Result<Trace> load_trace(const std::string& path);

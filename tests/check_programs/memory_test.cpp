@@ -1,5 +1,6 @@
 // What the checker keeps is what there is at a time, however long the trace.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -26,7 +27,7 @@ long peak_of(std::vector<std::string> words) {
   int status = 0;
   rusage usage{};
   EXPECT_EQ(wait4(child, &status, 0, &usage), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << fmt::format("{}", words[0]);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << fmt::format("{}", fmt::join(words, " "));
   return usage.ru_maxrss / 1024;
 }
 

@@ -70,7 +70,7 @@ bool holes_can_be_made(const std::string& path) {
 
 TEST(Erase, WhatHasBeenReadLeavesTheDiskAndNothingElseChanges) {
   std::string path = testing::TempDir() + "erase_test.cleave";
-  if (!holes_can_be_made(path)) GTEST_SKIP() << "this file system makes no holes";
+  const bool holes = holes_can_be_made(path);
   save_long_trace(path);
   const uint64_t size = std::filesystem::file_size(path), before = bytes_on_disk(path);
   ASSERT_GT(size, uint64_t{8} << 20);
@@ -87,7 +87,9 @@ TEST(Erase, WhatHasBeenReadLeavesTheDiskAndNothingElseChanges) {
   EXPECT_GT(all.events, 1'200'000u);
   EXPECT_TRUE(erasing.value()->complete());
   EXPECT_EQ(std::filesystem::file_size(path), size);
-  EXPECT_LT(bytes_on_disk(path), before / 2);
+  // A file system that makes no holes keeps everything, and nobody is the worse for it.
+  if (holes) EXPECT_LT(bytes_on_disk(path), before / 2);
+  else EXPECT_EQ(bytes_on_disk(path), before);
   EXPECT_EQ(erasing.value()->file().text(CLEAVE_CHUNK_SCHEDULE), "kept");
   EXPECT_EQ(erasing.value()->tables().program(), "long");
   std::filesystem::remove(path);
