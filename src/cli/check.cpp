@@ -115,6 +115,7 @@ int run_on_trace(const CheckVerbOptions& options, conflict::CheckOptions check) 
   const Trace& tables = source.value()->tables();
   std::vector<std::string> remarks = source.value()->remarks();
   for (std::string& sentence : unmatched_functions(check.units, tables)) remarks.push_back(std::move(sentence));
+  for (std::string& sentence : unmatched_sets(report.value().unmatched)) remarks.push_back(std::move(sentence));
   add_hints(tables, check, report.value().findings, options.trace, kHintsUpTo, remarks);
   line.clear();
   Findings findings = findings_of(report.value(), options, seconds_since(start));
@@ -168,6 +169,11 @@ class RunsTogether {
       if (std::find(all_.remarks.begin(), all_.remarks.end(), remark) == all_.remarks.end())
         all_.remarks.push_back(std::move(remark));
     }
+    // A pattern that fits something in one of the runs is no slip.
+    if (runs_ == 1) all_.unmatched = std::move(run.unmatched);
+    std::erase_if(all_.unmatched, [&](const std::string& sentence) {
+      return runs_ > 1 && std::find(run.unmatched.begin(), run.unmatched.end(), sentence) == run.unmatched.end();
+    });
   }
   // With several runs each finding says in which it was.
   LiveReport all() && {
@@ -176,6 +182,7 @@ class RunsTogether {
       if (runs_ > 1)
         note = fmt::format("first seen in {}, in {} of {} runs{}", seen.first, seen.runs, runs_, note.empty() ? "" : "; " + note);
     }
+    all_.remarks.insert(all_.remarks.end(), all_.unmatched.begin(), all_.unmatched.end());
     return std::move(all_);
   }
   std::string sentence() const {

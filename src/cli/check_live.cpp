@@ -263,7 +263,8 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
   report.report.complete = live.stop && report.report.first_violation ? true : source.value()->complete();
   report.program = source.value()->tables().program();
   report.remarks = source.value()->remarks();
-  for (std::string& sentence : unmatched_functions(options.units, ahead.tables())) report.remarks.push_back(std::move(sentence));
+  report.unmatched = unmatched_functions(options.units, ahead.tables());
+  for (std::string& sentence : unmatched_sets(report.report.unmatched)) report.unmatched.push_back(std::move(sentence));
   if (any_fresh(report.report.findings, known))
     add_hints(ahead.tables(), options, report.report.findings, trace.path(), kHintsUpTo, report.remarks);
   if (pressure.times_held() > 0) {

@@ -26,6 +26,7 @@ struct LiveReport {
   conflict::CheckReport report;
   std::string program, ended;  // the command line; how it ended, in words
   std::vector<std::string> remarks;
+  std::vector<std::string> unmatched;  // a sentence for each pattern that fits nothing in this run
 };
 
 // Runs the program to its end, or to the first finding with `stop`. Back-pressure: a program that is further

@@ -251,6 +251,7 @@ int run_predict(const PredictVerb& verb) {
   findings.trace = verb.trace;
   std::vector<std::string> remarks(trace.remarks().begin(), trace.remarks().end());
   for (std::string& sentence : unmatched_functions(unit_options, trace)) remarks.push_back(std::move(sentence));
+  for (std::string& sentence : unmatched_sets(unmatched_patterns(unit_options, sets))) remarks.push_back(std::move(sentence));
   if (!remarks.empty()) {
     findings.facts["about the trace"] = fmt::format("{}", fmt::join(remarks, "; "));
   }

@@ -21,22 +21,44 @@ Result<UnitsAndSets> units_and_sets(const CommonOptions& options) {
   if (!config) return config.error();
   result.units.atomic = config.value().atomic;
   result.units.not_atomic = config.value().not_atomic;
+  result.units.unitfor = config.value().unitfor;
   result.sets.declared = config.value().sets;
+  result.sets.owned = config.value().owned;
   return result;
 }
 
 std::vector<std::string> unmatched_functions(const UnitOptions& units, const Trace& tables) {
   std::vector<std::string> sentences;
+  auto look_at = [&](const std::string& pattern, const char* where) {
+    auto names = tables.unit_names();
+    if (std::any_of(names.begin(), names.end(), [&](const UnitNameInfo& info) { return matches_glob(pattern, info.name); })) return;
+    sentences.push_back(fmt::format("no function that ran and touches shared memory is called '{}' ({})", pattern, where));
+  };
   auto look = [&](const std::vector<std::string>& patterns, const char* where) {
-    for (const std::string& pattern : patterns) {
-      auto names = tables.unit_names();
-      if (std::any_of(names.begin(), names.end(), [&](const UnitNameInfo& info) { return matches_glob(pattern, info.name); })) continue;
-      sentences.push_back(fmt::format("no function that ran and touches shared memory is called '{}' ({})", pattern, where));
-    }
+    for (const std::string& pattern : patterns) look_at(pattern, where);
   };
   look(units.atomic, "atomic in cleave.toml");
   look(units.not_atomic, "not_atomic in cleave.toml");
+  for (const UnitFor& unit : units.unitfor) look_at(unit.function, "unitfor in cleave.toml");
   look(units.functions, "--units functions:");
+  return sentences;
+}
+
+std::vector<std::string> unmatched_sets(const std::vector<UnmatchedPattern>& patterns) {
+  std::vector<std::string> sentences;
+  for (const UnmatchedPattern& unmatched : patterns) {
+    switch (unmatched.where) {
+      case UnmatchedPattern::Where::Sets:
+        sentences.push_back(fmt::format("no variable that was accessed is called '{}' (\"{}\" in cleave.toml)", unmatched.pattern, unmatched.set));
+        break;
+      case UnmatchedPattern::Where::Owned:
+        sentences.push_back(fmt::format("no field that was accessed is called '{}' (owned in cleave.toml)", unmatched.pattern));
+        break;
+      case UnmatchedPattern::Where::UnitFor:
+        sentences.push_back(fmt::format("nothing that was accessed is in a set called '{}' (unitfor in cleave.toml)", unmatched.pattern));
+        break;
+    }
+  }
   return sentences;
 }
 

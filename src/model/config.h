@@ -12,7 +12,9 @@ namespace cleave {
 
 struct Config {
   std::vector<std::string> atomic, not_atomic;  // [units]
+  std::vector<UnitFor> unitfor;                 // [units]
   std::vector<SetDeclaration> sets;             // [sets], in the order of their names
+  std::vector<std::string> owned;               // [fields]
 };
 
 // `place` names the text in errors.

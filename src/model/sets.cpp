@@ -25,6 +25,10 @@ std::string shown(const ObjectInfo& object) {
 
 }  // namespace
 
+bool matches_set(std::string_view glob, std::string_view name) {
+  return matches_glob(glob, name) || matches_glob(glob, name.substr(0, name.find('.')));
+}
+
 SetMap::Member SetMap::find(VariableId variable) {
   if (raw(variable) >= by_variable_.size()) {
     by_variable_.resize(raw(variable) + 1 + raw(variable) / 2);
@@ -38,15 +42,16 @@ SetMap::Member SetMap::find(VariableId variable) {
     known.set = set_at(root, place.part);
     return {known.set, known.owns};
   }
-  known.owns = (tables_.variable(variable).flags & VariableInfo::kOwned) != 0;
+  const VariableInfo& info = tables_.variable(variable);
+  known.owns = (info.flags & VariableInfo::kOwned) != 0 || patterns_.about(info, tables_).owned;
   known.set = classify(variable);
   return {known.set, known.owns};
 }
 
 // The name that a person has given the set of the variable; empty if none.
-const std::string& SetMap::part_of(const VariableInfo& info) const {
-  const SetDeclaration* declared = declaration_of(info);
-  return declared != nullptr ? declared->name : info.set;
+const std::string& SetMap::part_of(const VariableInfo& info) {
+  const std::string* declared = patterns_.about(info, tables_).set;
+  return declared != nullptr ? *declared : info.set;
 }
 
 // Whether the set is one of its object.
@@ -293,17 +298,12 @@ std::string_view SetMap::name_of(const Kept& kept) {
   return info(set_at(instances_.root(kept.instance), kept.part)).name;
 }
 
-const SetDeclaration* SetMap::declaration_of(const VariableInfo& info) const {
-  if (options_.declared.empty()) return nullptr;
-  std::string field;
-  if (info.object != kNone<ObjectId>) field = tables_.object(info.object).type + "::" + info.field;
-  for (const SetDeclaration& declaration : options_.declared) {
-    for (const std::string& member : declaration.members) {
-      if ((!field.empty() && matches_glob(member, field)) || matches_glob(member, info.name))
-        return &declaration;
-    }
-  }
-  return nullptr;
+std::vector<UnmatchedPattern> SetMap::unmatched() const {
+  return options_.one ? std::vector<UnmatchedPattern>() : patterns_.unmatched();
+}
+
+bool SetMap::ever_had(std::string_view glob) const {
+  return std::any_of(names_.begin(), names_.end(), [&](const std::string& name) { return matches_set(glob, name); });
 }
 
 const std::string& SetMap::hand_declared(VariableId variable) {

@@ -2,6 +2,7 @@
 //
 //   a field of an object              the set of the outermost object that holds it by value, or owns it
 //   a field with CLEAVE_SET("name")   the set "name" of that object; cleave.toml says the same from outside
+//                                     (set_patterns.h), as it does of CLEAVE_OWNED
 //   a static field of a class         the set of the class's static fields
 //   a file-scope static of a C file   the set of the file
 //   any other global                  a set of its own (an array is one global)
@@ -28,6 +29,7 @@
 
 #include "base/ids.h"
 #include "model/instances.h"
+#include "model/set_patterns.h"
 #include "trace/stream.h"
 #include "trace/trace.h"
 
@@ -41,24 +43,22 @@ struct SetInfo {
   bool gone = false;               // nothing is in it and nothing will be: it is there for its name only
 };
 
-// [sets] of cleave.toml: "Account.money" = ["Account::checking", "Account::savings"]. Globs over Type::field
-// and names of globals. Fields give one such set an object.
-struct SetDeclaration {
-  std::string name;
-  std::vector<std::string> members;
-};
-
 struct SetOptions {
   bool one = false;
-  std::vector<SetDeclaration> declared;
+  std::vector<SetDeclaration> declared;  // [sets] of cleave.toml
+  std::vector<std::string> owned;        // [fields] owned of cleave.toml: globs
 };
+
+// Whether a set is meant by a glob: by its name as reports have it, or by what stands before the dot of Account.money.
+bool matches_set(std::string_view glob, std::string_view name);
 
 // Computed on first use and kept, so a growing trace is no trouble. Amortised O(1) a question. Not for
 // several threads.
 class SetMap {
  public:
   // `tables` must outlive the map; it may grow.
-  SetMap(SetOptions options, const Trace& tables) : options_(std::move(options)), tables_(tables), instances_(tables) {}
+  SetMap(SetOptions options, const Trace& tables)
+      : options_(std::move(options)), tables_(tables), patterns_(options_.declared, options_.owned), instances_(tables) {}
 
   // What an access has to know of its variable, in one place.
   struct Member {
@@ -111,6 +111,11 @@ class SetMap {
   // What it is called now.
   std::string_view name_of(const Kept& kept);
 
+  // Patterns of the options that fitted none of the variables that were asked about. None with `one`, which does without.
+  std::vector<UnmatchedPattern> unmatched() const;
+  // Whether there ever was a set that the glob means.
+  bool ever_had(std::string_view glob) const;
+
   // How many entries there are for objects and sets, for those who count memory.
   size_t size() const { return instances_.size() + live_sets() + gone_.size(); }
 
@@ -142,7 +147,7 @@ class SetMap {
   Member find(VariableId variable);
   SetId classify(VariableId variable);
   bool in_object(const VariableInfo& info, const std::string& part) const;
-  const std::string& part_of(const VariableInfo& info) const;
+  const std::string& part_of(const VariableInfo& info);
   SetId set_at(InstanceId root, uint32_t part);
   SetId atomic_set(VariableId variable, const VariableInfo& info);
   SetId add(SetInfo info);
@@ -159,11 +164,11 @@ class SetMap {
   void forget(VariableId variable);
   void forget(ObjectId object);
   void remove(InstanceId instance);
-  const SetDeclaration* declaration_of(const VariableInfo& info) const;
   const std::string& hand_declared(VariableId variable);
 
   SetOptions options_;
   const Trace& tables_;
+  SetPatterns patterns_;
   Instances instances_;
   std::vector<Variable> by_variable_;
   std::vector<Place> places_;  // by variable

@@ -20,6 +20,10 @@ bool any_matches(const std::vector<std::string>& globs, std::string_view name) {
                      [&](const std::string& glob) { return matches_glob(glob, name); });
 }
 
+bool names_set(const std::vector<std::string>& globs, std::string_view set) {
+  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return matches_set(glob, set); });
+}
+
 Status add_source(UnitOptions& options, std::string_view word) {
   constexpr std::string_view kFunctions = "functions:";
   if (word == "annotated") {
@@ -75,9 +79,17 @@ UnitOptions UnitOptions::resolved(const Trace& tables) const {
     return info.source == UnitSource::Annotated || info.source == UnitSource::UnitFor;
   };
   auto names = tables.unit_names();
-  options.annotated = !atomic.empty() || std::any_of(names.begin(), names.end(), annotated_name);
+  options.annotated = !atomic.empty() || !unitfor.empty() || std::any_of(names.begin(), names.end(), annotated_name);
   options.methods = options.locks = !options.annotated;
   return options;
+}
+
+std::vector<UnmatchedPattern> unmatched_patterns(const UnitOptions& units, const SetMap& sets) {
+  std::vector<UnmatchedPattern> result = sets.unmatched();
+  for (const UnitFor& unit : units.unitfor) {
+    if (!sets.one() && !sets.ever_had(unit.set)) result.push_back({UnmatchedPattern::Where::UnitFor, unit.set, ""});
+  }
+  return result;
 }
 
 std::string unit_label(const Trace& tables, const Unit& unit) {
@@ -147,6 +159,15 @@ UnitRole UnitRoles::decide(const UnitNameInfo& info) {
   }
   if (any_matches(options_.atomic, info.name)) {
     role.scope = Scope::Everything;
+    return role;
+  }
+  std::vector<std::string> named;
+  for (const UnitFor& unit : options_.unitfor) {
+    if (matches_glob(unit.function, info.name)) named.push_back(unit.set);
+  }
+  if (!named.empty()) {
+    role.scope = Scope::Owners;
+    role.sets = &named_sets_.emplace_back(std::move(named));
     return role;
   }
   role.barred = info.source == UnitSource::NotAtomic;
@@ -334,8 +355,9 @@ UnitTracker::Answer UnitTracker::find_frame(const Thread& state, SetId set, bool
     const Frame& frame = state.frames[i];
     const UnitRole& role = frame.role;
     bool section = frame.section();
-    bool own = info.owner != kNone<OwnerId> &&
-               (info.owner == frame.owner || info.owner == role.statics || info.owner == role.file);
+    bool own = (info.owner != kNone<OwnerId> &&
+                (info.owner == frame.owner || info.owner == role.statics || info.owner == role.file)) ||
+               (role.sets != nullptr && names_set(*role.sets, info.name));
     bool declared = section ? !in_accessor && claimed == kNoFrame
                             : role.scope == Scope::Everything || (!alone && role.scope == Scope::Owners && own);
     if (declared) return {.frame = i, .claimed = claimed};

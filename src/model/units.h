@@ -6,6 +6,7 @@
 //   methods, struct functions, CLEAVE_UNITFOR                  the sets of their object, the statics of its
 //   class and
 //                                                              of the file the function stands in
+//   [units] unitfor                                            the same, and the sets that it names
 //   begin NAME self=OBJECT of a text trace                     the sets of OBJECT
 // With the source `methods`, a function that touches fields of another object, directly or through accessors, is an
 // additional unit for that object, from its first such access on that no declared unit covers. It does not propagate
@@ -19,6 +20,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,11 +34,19 @@
 
 namespace cleave {
 
+// [units] unitfor of cleave.toml, "audit(Chain)": what CLEAVE_UNITFOR says, from outside. The function is a unit on the sets
+// of that name (matches_set). Both are globs. Where the annotation means the object of one parameter, this means every object
+// of that kind: what was passed is not in a trace.
+struct UnitFor {
+  std::string function, set;
+};
+
 struct UnitOptions {
   // None of the sources named: `annotated` where the program has any annotation, else `methods,locks`.
   bool annotated = false, locks = false, methods = false;
   std::vector<std::string> functions;           // globs of functions:GLOB
   std::vector<std::string> atomic, not_atomic;  // globs of [units] in cleave.toml; they override everything
+  std::vector<UnitFor> unitfor;                 // of [units] too
   // A unit ends where its thread waits on a condition variable, and another of the same name begins.
   bool split_at_waits = true;
 
@@ -44,6 +54,9 @@ struct UnitOptions {
   // The default filled in from the names that the trace knows so far.
   UnitOptions resolved(const Trace& tables) const;
 };
+
+// The patterns of cleave.toml that fit no variable, or no set, that `sets` was asked about.
+std::vector<UnmatchedPattern> unmatched_patterns(const UnitOptions& units, const SetMap& sets);
 
 // The words of --units, each of which may be a list with commas.
 Result<UnitOptions> parse_unit_sources(std::span<const std::string> words);
@@ -88,6 +101,7 @@ struct UnitRole {
   bool barred = false;  // said not to be atomic: it is no additional unit, and nothing around it is for it
   bool heuristic = false;  // ends where its thread forks or joins: such a function is not meant to be atomic
   bool known = false;
+  const std::vector<std::string>* sets = nullptr;  // globs: it is declared on these too (UnitFor)
   OwnerId statics = kNone<OwnerId>, file = kNone<OwnerId>;
 };
 
@@ -115,6 +129,7 @@ class UnitRoles {
   SetMap& sets_;
   const Trace& tables_;
   std::vector<UnitRole> roles_;
+  std::deque<std::vector<std::string>> named_sets_;  // UnitRole::sets
 };
 
 // Follows a trace event by event. O(depth of open units) an access, O(1) amortised while nothing begins or

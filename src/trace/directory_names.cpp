@@ -113,9 +113,11 @@ Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite 
       named.name = element ? block->second.element : declared_name(address, owner);
       return named;
     }
-    size_t bracket = named.field.find('[');
-    named.name =
-        !said.empty() && bracket == std::string::npos ? std::string(said) : type.name + "::" + named.field;
+    const size_t bracket = named.field.find('[');
+    if (said.ends_with("[]") && named.field.ends_with(']') && bracket == named.field.rfind('['))
+      named.name = std::string(said.substr(0, said.size() - 2)) + named.field.substr(bracket);
+    else
+      named.name = !said.empty() && bracket == std::string::npos ? std::string(said) : type.name + "::" + named.field;
     if (inner && said.empty())
       named.name = owner.second.module->tables.types[owner.second.type].name + "::" + named.field;
     return named;

@@ -67,6 +67,12 @@ class Programs : public testing::Test {
     run(fmt::format("{}cleave check --quiet {} --json {} -- {} > /dev/null", kBin, options, json, program), 1);
     return cycles(json);
   }
+  // A cleave.toml with that in it, as an option.
+  std::string config(const std::string& text) {
+    std::string path = directory_ / "said.toml";
+    std::ofstream(path) << text;
+    return "--config " + path;
+  }
   // The exit status may be at most `worst`: cleave check gives 1 when it found something.
   void run(const std::string& command, int worst = 0) {
     int status = std::system(command.c_str());
@@ -118,6 +124,30 @@ TEST_F(Programs, OwnedMember) {
   EXPECT_EQ(check("owned.cpp", "-DREPAIRED"), Lines{});
   EXPECT_EQ(check("owned.cpp", kInclude + " -DRAW -DHELD="), Lines{});
   EXPECT_EQ(check("owned.cpp", kInclude + " -DRAW -DHELD=CLEAVE_OWNED"), Lines{"Ledger: Ledger::audit Ledger::deposit"});
+}
+
+// cleave.toml says what the annotation says, and nothing has to be built anew.
+TEST_F(Programs, OwnedFieldsByConfig) {
+  EXPECT_EQ(check("owned.cpp", "-DRAW " + kInclude + " -DHELD=", config("[fields]\nowned = [\"Ledger::journal_\"]\n")),
+            Lines{"Ledger: Ledger::audit Ledger::deposit"});
+  EXPECT_EQ(check("owned.cpp", "-DRAW -DREPAIRED " + kInclude + " -DHELD=", config("[fields]\nowned = [\"Ledger::journal_\"]\n")),
+            Lines{});
+  const std::string both = "[fields]\nowned = [\"ledger::entries\", \"entry::next\"]\n";
+  EXPECT_EQ(check("owned.c", kInclude + " -DHELD="), Lines{});
+  EXPECT_EQ(check("owned.c", kInclude + " -DHELD=", config(both)), Lines{"ledger: audit deposit"});
+  EXPECT_EQ(check("owned.c", kInclude + " -DHELD=CLEAVE_OWNED"), Lines{"ledger: audit deposit"});
+  EXPECT_EQ(check("owned.c", kInclude + " -DHELD= -DREPAIRED", config(both)), Lines{});
+  // The head alone does not own what comes behind it.
+  EXPECT_EQ(check("owned.c", kInclude + " -DHELD=", config("[fields]\nowned = [\"ledger::entries\"]\n")), Lines{});
+}
+
+TEST_F(Programs, UnitForByConfig) {
+  const std::string units = "--units annotated,methods ", order = "[units]\nunitfor = [\"order(Stock)\"]\n";
+  EXPECT_EQ(check("unitfor.cpp", kInclude + " -DFOR=", units), Lines{});
+  EXPECT_EQ(check("unitfor.cpp", kInclude + " -DFOR=CLEAVE_UNITFOR", units), Lines{"Stock: Stock::take order"});
+  EXPECT_EQ(check("unitfor.cpp", kInclude + " -DFOR=", units + config(order)), Lines{"Stock: Stock::take order"});
+  EXPECT_EQ(check("unitfor.cpp", kInclude + " -DFOR=", units + config("[units]\nunitfor = [\"order(Shelf)\"]\n")), Lines{});
+  EXPECT_EQ(check("unitfor.cpp", kInclude + " -DFOR= -DREPAIRED", units + config(order)), Lines{});
 }
 
 TEST_F(Programs, AnnotationsOverrideTheHeuristics) {

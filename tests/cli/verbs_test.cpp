@@ -284,6 +284,22 @@ TEST_F(Verbs, PatternsThatFitNoFunctionAreSaid) {
   }
 }
 
+TEST_F(Verbs, PatternsThatFitNoVariableAreSaid) {
+  file("slip.toml", "[units]\nunitfor = [\"withdraw(NoSuchSet)\"]\n[sets]\n\"pair\" = [\"no_such_global\", \"*\"]\n"
+                    "[fields]\nowned = [\"NoSuch::field\"]\n");
+  ASSERT_EQ(cleave("record --quiet -o slip.cleave -- ./bank").status, 0);
+  for (std::string line : {"check --config slip.toml slip.cleave", "predict --config slip.toml --no-replay slip.cleave",
+                           "check --config slip.toml --runs 2 -- ./bank"}) {
+    std::string text = cleave(line).output;
+    for (size_t at; (at = text.find("\n  ")) != std::string::npos;) text.replace(at, 3, " ");
+    for (std::string sentence : {"no variable that was accessed is called 'no_such_global' (\"pair\" in cleave.toml)",
+                                 "no field that was accessed is called 'NoSuch::field' (owned in cleave.toml)",
+                                 "nothing that was accessed is in a set called 'NoSuchSet' (unitfor in cleave.toml)"})
+      EXPECT_NE(text.find(sentence), std::string::npos) << line << "\n" << text;
+    EXPECT_EQ(text.find("called '*'"), std::string::npos) << line << "\n" << text;
+  }
+}
+
 TEST_F(Verbs, WhatIsForProgramsIsNotForTraces) {
   ASSERT_EQ(cleave("record --quiet -o of_trace.cleave -- ./bank").status, 0);
   for (std::string option : {"--schedule random", "--seed 3", "--runs 2", "--stop", "--gdb", "--lag 5", "-o x"})

@@ -321,6 +321,81 @@ TEST(Sets, ConfigNamesASetOfEachObject) {
   EXPECT_EQ(sets.info(sets.set_of(checking)).name, "Account.money");
 }
 
+TEST(Sets, PatternsNameFieldsByTheirClassAndArraysWithoutTheIndex) {
+  TraceBuilder b;
+  ObjectId box = b.add_object({.name = "box", .type = "Box"});
+  VariableId inner = b.add_variable({.name = "Pair::a", .object = box, .field = "pair.a"});
+  VariableId slot = b.add_variable({.name = "Pair::slots[3]", .object = box, .field = "pair.slots[3]"});
+  VariableId rest = b.add_variable({.name = "Box::rest", .object = box, .field = "rest"});
+  VariableId cells = b.add_variable({.name = "cells[7]"});
+  Trace t = std::move(b).build();
+  SetMap sets({.declared = {{"one", {"Pair::a", "no_such"}}, {"two", {"Box::pair.slots"}}, {"three", {"cells", "Pair::*"}}},
+               .owned = {"Pair::slots", "Box::other"}},
+              t);
+  EXPECT_EQ(sets.info(sets.set_of(inner)).name, "Box.one");
+  EXPECT_EQ(sets.info(sets.set_of(slot)).name, "Box.two");
+  EXPECT_EQ(sets.info(sets.set_of(rest)).name, "Box");
+  EXPECT_EQ(sets.info(sets.set_of(cells)).name, "three");
+  EXPECT_TRUE(sets.member(slot).owns);
+  EXPECT_FALSE(sets.member(inner).owns);
+  std::vector<UnmatchedPattern> unmatched = sets.unmatched();
+  ASSERT_EQ(unmatched.size(), 2u);  // Pair::* fits, though others were first
+  EXPECT_EQ(unmatched[0].pattern, "no_such");
+  EXPECT_EQ(unmatched[0].set, "one");
+  EXPECT_EQ(unmatched[1].pattern, "Box::other");
+  EXPECT_EQ(unmatched[1].where, UnmatchedPattern::Where::Owned);
+}
+
+TEST(Units, UnitForNamesTheSet) {
+  TraceBuilder b;
+  ObjectId a = b.add_object({.name = "a", .type = "Stock"}), c = b.add_object({.name = "c", .type = "Shelf"});
+  VariableId count = b.add_variable({.name = "Stock::count", .object = a, .field = "count"});
+  VariableId money = b.add_variable({.name = "Stock::money", .object = a, .field = "money", .set = "money"});
+  VariableId width = b.add_variable({.name = "Shelf::width", .object = c, .field = "width"});
+  UnitNameId order = b.add_unit_name({.name = "order", .source = UnitSource::Function});
+  UnitNameId take = b.add_unit_name({.name = "Stock::take", .source = UnitSource::Method, .type = "Stock"});
+  b.add(begin_event(b, "T1", order));
+  auto read = [&](VariableId variable) {
+    Event e{.kind = EventKind::Read, .thread = b.thread("T1")};
+    e.object = raw(variable);
+    b.add(e);
+  };
+  read(count);                            // 1
+  b.add(begin_event(b, "T1", take, a));   // 2
+  read(count);                            // 3
+  b.end("T1");                            // 4
+  read(money);                            // 5
+  read(width);                            // 6
+  b.end("T1");
+  Trace t = std::move(b).build();
+  Mapped m(t, {.methods = true, .unitfor = {{"ord*", "Stock"}}});
+  for (size_t event : {1, 3, 5}) EXPECT_EQ(label_at(t, m, event), "order") << event;
+  EXPECT_EQ(label_at(t, m, 6), "");
+  EXPECT_TRUE(unmatched_patterns({.unitfor = {{"order", "Stock"}}}, m.sets).empty());
+  EXPECT_EQ(unmatched_patterns({.unitfor = {{"order", "Stick"}}}, m.sets).size(), 1u);
+  Mapped without(t, {.methods = true});
+  EXPECT_EQ(label_at(t, without, 3), "Stock::take");
+}
+
+TEST(Config, OwnedAndUnitFor) {
+  Result<Config> config = parse_config(
+      "[units]\nunitfor = [\"audit(Chain)\", \"F::operator()(Box<int (*)(int)>)\"]\n[fields]\nowned = [\"Chain::head_\"]\n", "c");
+  ASSERT_TRUE(config.ok()) << config.error().sentence();
+  ASSERT_EQ(config.value().unitfor.size(), 2u);
+  EXPECT_EQ(config.value().unitfor[0].function, "audit");
+  EXPECT_EQ(config.value().unitfor[0].set, "Chain");
+  EXPECT_EQ(config.value().unitfor[1].function, "F::operator()");
+  EXPECT_EQ(config.value().unitfor[1].set, "Box<int (*)(int)>");
+  EXPECT_EQ(config.value().owned, std::vector<std::string>{"Chain::head_"});
+  for (const char* wrong : {"audit", "(Chain)", "audit()", "audit Chain)"}) {
+    Result<Config> refused = parse_config(std::string("[units]\nunitfor = [\"") + wrong + "\"]\n", "c");
+    ASSERT_FALSE(refused.ok()) << wrong;
+    EXPECT_NE(refused.error().sentence().find("does not say for what"), std::string::npos) << refused.error().sentence();
+  }
+  EXPECT_FALSE(parse_config("[fields]\nowns = []\n", "c").ok());
+  EXPECT_FALSE(parse_config("[fields]\nowned = \"x\"\n", "c").ok());
+}
+
 TEST(Config, SaysWhereItIsWrong) {
   Result<Config> config = parse_config("[units]\natomic = \"x\"\n", "cleave.toml");
   ASSERT_FALSE(config.ok());

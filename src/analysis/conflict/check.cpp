@@ -67,6 +67,7 @@ CheckReport Checker::report() const {
   report.most_live = engine.graph().most_live();
   report.deepest = engine.deepest();
   report.unit_sources = describe_sources(state_->options.units);
+  report.unmatched = unmatched_patterns(state_->options.units, state_->sets);
   return report;
 }
 

@@ -41,6 +41,7 @@ struct CheckReport {
   size_t deepest = 0;        // nesting of units
   bool complete = true;      // false: the trace ends in the middle
   std::string unit_sources;  // what was used, as one would say to --units
+  std::vector<UnmatchedPattern> unmatched;  // patterns about variables and sets that fitted none
 };
 
 // For a trace that comes in pieces.
