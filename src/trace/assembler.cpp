@@ -306,9 +306,8 @@ void Assembler::split(uint32_t whole, uint64_t from, uint64_t to, TableSite site
   uint64_t atom_end = atom.address + atom.size;
   uint64_t bounds[] = {atom.address, std::clamp(from, atom.address, atom_end),
                        std::clamp(to, atom.address, atom_end), atom_end};
-  if (!current_.events.empty()) ready_.push_back(take_current());
   atoms_.retire(whole);
-  VariableSplit result{VariableId{whole}, {}};
+  VariableSplit result{VariableId{whole}, {}, current_.events.size()};
   for (int i = 0; i < 3; ++i) {
     if (bounds[i] == bounds[i + 1]) continue;
     auto bytes = static_cast<uint32_t>(bounds[i + 1] - bounds[i]);

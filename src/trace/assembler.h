@@ -24,9 +24,8 @@ struct EventOrigin {
   friend bool operator==(const EventOrigin&, const EventOrigin&) = default;
 };
 
-// Events between two splits.
 struct Batch {
-  std::vector<VariableSplit> splits;  // before the first event
+  std::vector<VariableSplit> splits;
   EventList events;
   std::vector<std::pair<uint32_t, uint64_t>> old_values;  // position in events, what the update read
   std::vector<EventOrigin> origins;                       // if asked for
@@ -88,12 +87,8 @@ class Assembler {
   // Closes what the thread left open.
   void finish(Thread& thread);
 
-  // Batches that are full or were ended by a split, and the one that is being filled.
-  std::deque<Batch>& ready() { return ready_; }
-  Batch& current() { return current_; }
+  // Of the batch that is being filled.
   size_t pending() const { return current_.events.size(); }
-  // Events given out so far in all batches before current().
-  uint64_t given() const { return given_; }
   Batch take_current();
   void recycle(Batch batch) { spare_ = std::move(batch); }
 
@@ -211,8 +206,7 @@ class Assembler {
   bool origins_ = false;
   uint64_t chunk_offset_ = 0;
   Batch current_, spare_;
-  std::deque<Batch> ready_;
-  uint64_t given_ = 0;
+  uint64_t given_ = 0;  // events of all batches before
   std::vector<Piece> pieces_;
   std::vector<uint32_t> ids_;
   std::vector<uint64_t> unexplained_;

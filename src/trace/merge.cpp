@@ -183,7 +183,7 @@ Merger::Outcome Merger::run(size_t events, bool final) {
     for (auto& [number, lanes] : parked_starts_) wake(lanes);
   }
   for (;;) {
-    if (!assembler_.ready().empty() || assembler_.pending() >= events) return Outcome::Batch;
+    if (assembler_.pending() >= events) return Outcome::Batch;
     if (final && starved_ > 0) {
       for (Lane& lane : lanes_) {
         if (lane.status == Status::Starved) end_lane(lane);
@@ -215,7 +215,7 @@ void Merger::run_lane(Lane& lane, uint64_t until, size_t events) {
     uint64_t header = lane.chunk.words()[lane.position];
     bool late = lane.position >= stop && (done >= kQuantum || address_of(header) < 4096) &&
                 holder_ != &lane && done > 0;
-    if (late || assembler_.pending() >= events || !assembler_.ready().empty()) {
+    if (late || assembler_.pending() >= events) {
       update_clock(lane);
       return push(lane);
     }

@@ -53,11 +53,11 @@ class RecordSource final : public BinarySource {
     return std::span<const Event>();
   }
   const Batch* next_batch() {
-    for (;;) {
-      if (!advance()) return nullptr;
-      // A batch may hold splits alone, when the event that needed one comes later: they wait for it.
-      if (!batch_.events.empty()) return &batch_;
-    }
+    let_go();
+    if (!run()) return nullptr;
+    assembler_.recycle(std::move(batch_));
+    batch_ = assembler_.take_current();
+    return &batch_;
   }
   std::span<const VariableSplit> splits() const override { return batch_.splits; }
   const FreedIds& freed() const override { return batch_.freed; }
@@ -121,28 +121,6 @@ class RecordSource final : public BinarySource {
     batch_.freed.clear();
     const TableChanges& changes = builder_.tables().changes();
     builder_.drop_changes(changes.outer_set_dropped + changes.outer_set.size(), changes.moved_dropped + changes.moved.size());
-  }
-
-  bool advance() {
-    let_go();
-    std::deque<Batch>& ready = assembler_.ready();
-    if (ready.empty() && !run()) return false;
-    std::vector<VariableSplit> waiting;
-    FreedIds ended;
-    if (batch_.events.empty()) {
-      waiting = std::move(batch_.splits);
-      ended = std::move(batch_.freed);
-    }
-    if (!ready.empty()) {
-      batch_ = std::move(ready.front());
-      ready.pop_front();
-    } else {
-      assembler_.recycle(std::move(batch_));
-      batch_ = assembler_.take_current();
-    }
-    batch_.splits.insert(batch_.splits.begin(), waiting.begin(), waiting.end());
-    batch_.freed.append(ended);
-    return true;
   }
 
   // Until there is a batch; false at the end.

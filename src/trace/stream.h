@@ -15,6 +15,7 @@ namespace cleave {
 struct VariableSplit {
   VariableId whole;
   std::vector<VariableId> parts;
+  size_t before = 0;  // position in the batch of the event that it precedes
 };
 
 // What has ceased to exist: memory that was given back, locations that were split. No later event has these ids, until
@@ -37,7 +38,7 @@ class EventSource {
 
   // The next events, or an empty span at the end. A span is valid until the next call.
   virtual Result<std::span<const Event>> next() = 0;
-  // Splits that took place before the first event of the last batch. A batch ends where a split is needed.
+  // Splits that took place in the last batch, in their order.
   virtual std::span<const VariableSplit> splits() const { return {}; }
   // What ended in the last batch. Its events, and the tables as long as that batch is the last one, still know it; from the
   // next batch on the ids may denote something else. Empty where ids are not used again (ReadOptions::reuse_ids).

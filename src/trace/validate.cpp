@@ -56,9 +56,13 @@ class Validator {
       Result<std::span<const Event>> batch = source_.next();
       if (!batch) return batch.error();
       if (batch.value().empty()) break;
-      for (const VariableSplit& split : source_.splits()) apply(split);
       grow();
-      for (size_t i = 0; i < batch.value().size(); ++i, ++result_.events) event(batch.value()[i], i);
+      std::span<const VariableSplit> splits = source_.splits();
+      for (size_t i = 0; i < batch.value().size(); ++i, ++result_.events) {
+        for (; !splits.empty() && splits.front().before <= i; splits = splits.subspan(1)) apply(splits.front());
+        event(batch.value()[i], i);
+      }
+      for (const VariableSplit& split : splits) apply(split);
     }
     finish();
     return std::move(result_);
@@ -79,7 +83,6 @@ class Validator {
   }
 
   void apply(const VariableSplit& split) {
-    grow();
     const Memory whole = memory_[raw(split.whole)];
     uint64_t base = names().variable(split.whole).address;
     for (VariableId part : split.parts) {

@@ -79,6 +79,7 @@ TEST(ReadAhead, GivesWhatTheSourceGives) {
     for (size_t i = 0; i < ahead.splits().size(); ++i) {
       EXPECT_EQ(ahead.splits()[i].whole, source->splits()[i].whole);
       EXPECT_EQ(ahead.splits()[i].parts, source->splits()[i].parts);
+      EXPECT_EQ(ahead.splits()[i].before, source->splits()[i].before);
     }
     for (size_t i = 0; i < expected.value().size(); ++i) {
       if (expected.value()[i].kind != EventKind::Update) continue;

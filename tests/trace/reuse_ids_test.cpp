@@ -161,7 +161,7 @@ class AnyProgram : public Bank {
 TEST(ReuseIds, TheEventsAreTheSameForAnyProgram) {
   StreamComparison all;
   for (uint64_t seed = 0; seed < 40; ++seed) {
-    AnyProgram any(seed, seed % 10 == 0 ? 8000 : 1200);
+    AnyProgram any(seed, seed % 10 == 0 ? 40000 : 1200);
     StreamComparison result = compared(any.r(), AnyProgram::kThreads);
     ASSERT_EQ(result.difference, "") << "seed " << seed;
     all.splits += result.splits;
@@ -182,7 +182,7 @@ TEST(ReuseIds, TheEventsAreTheSameForAnyProgram) {
 // Allocates, uses and gives back, many times over: tables are as large as what a few batches hold.
 TEST(ReuseIds, TablesOfALoopThatAllocatesStaySmall) {
   size_t variables = 0, objects = 0, syncs = 0;
-  for (uint32_t rounds : {2000u, 6000u}) {
+  for (uint32_t rounds : {6000u, 18000u}) {
     Bank bank;
     FakeRecorder& r = bank.r();
     r.start(0, UINT32_MAX);

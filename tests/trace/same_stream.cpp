@@ -67,6 +67,7 @@ class Comparison {
     for (size_t i = 0; i < plain_.splits().size(); ++i) {
       const VariableSplit &a = reusing_.splits()[i], &b = plain_.splits()[i];
       if (a.parts.size() != b.parts.size()) return "different parts";
+      if (a.before != b.before) return "splits at different places";
       if (std::string wrong = both(a.whole, b.whole); !wrong.empty()) return "whole: " + wrong;
       for (size_t part = 0; part < a.parts.size(); ++part) {
         if (std::string wrong = both(a.parts[part], b.parts[part]); !wrong.empty()) return "part: " + wrong;

@@ -44,8 +44,17 @@ Checker::~Checker() = default;
 bool Checker::feed(std::span<const Event> events, std::span<const VariableSplit> splits, const FreedIds& freed) {
   if (!state_->engine) state_->start();
   state_->sets.refresh();
-  for (const VariableSplit& split : splits) state_->engine->split(split);
-  bool more = state_->engine->feed(events, state_->events);
+  bool more = true;
+  size_t fed = 0;
+  auto feed_up_to = [&](size_t end) {
+    if (more && end > fed) more = state_->engine->feed(events.subspan(fed, end - fed), state_->events + fed);
+    fed = end;
+  };
+  for (const VariableSplit& split : splits) {
+    feed_up_to(split.before);
+    state_->engine->split(split);
+  }
+  feed_up_to(events.size());
   state_->events += events.size();
   if (more) state_->engine->forget(freed);
   return more;

@@ -51,7 +51,7 @@ class Checker {
   Checker(const Trace& tables, CheckOptions options);
   ~Checker();
 
-  // `splits` took place before the first of the events, `freed` ended by the last of them. False: stop_at_first has what it
+  // `splits` took place among the events, `freed` ended by the last of them. False: stop_at_first has what it
   // wanted.
   bool feed(std::span<const Event> events, std::span<const VariableSplit> splits = {}, const FreedIds& freed = {});
   CheckReport report() const;

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include "model/alive.h"
 #include "model/glob.h"
@@ -13,7 +14,7 @@
 namespace cleave::conflict {
 namespace {
 
-using Names = std::set<std::string>;
+using Names = std::set<std::string, std::less<>>;
 
 struct Field {
   std::string name;     // Channel::queue_
@@ -24,8 +25,9 @@ struct Field {
 // the object is a global.
 std::optional<Field> field_of(const std::string& variable, const std::string& type, const Names& globals) {
   size_t begin = 0;
-  if (variable.starts_with(type + "::")) begin = type.size() + 2;
-  else if (size_t dot = variable.find('.'); dot != std::string::npos && globals.contains(variable.substr(0, dot))) begin = dot + 1;
+  if (variable.starts_with(type) && std::string_view(variable).substr(type.size()).starts_with("::")) begin = type.size() + 2;
+  else if (globals.empty()) return std::nullopt;
+  else if (size_t dot = variable.find('.'); dot != std::string::npos && globals.contains(std::string_view(variable).substr(0, dot))) begin = dot + 1;
   if (begin == 0) return std::nullopt;
   const size_t end = std::min(variable.find_first_of("[.+", begin), variable.size());
   return Field{type + "::" + variable.substr(begin, end - begin), variable.substr(0, end) + "*"};

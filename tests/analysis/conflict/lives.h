@@ -64,12 +64,12 @@ class LivesSource final : public EventSource {
     const size_t begin = end_;
     end_ = std::min(lives_.events.size(), begin + 1 + random_.below(longest_));
     for (const Lives::Split& split : lives_.splits) {
-      if (split.at > begin) end_ = std::min(end_, split.at);
+      if (split.at > begin && random_.below(2) == 0) end_ = std::min(end_, split.at);
     }
     be_born();
     change();
     for (const Lives::Split& split : lives_.splits) {
-      if (split.at == begin && begin < end_) give_split(split);
+      if (split.at >= begin && split.at < end_) give_split(split, split.at - begin);
     }
     batch_.clear();
     for (size_t i = begin; i < end_; ++i) batch_.push_back(renamed(lives_.events[i]));
@@ -123,8 +123,8 @@ class LivesSource final : public EventSource {
       }
     }
   }
-  void give_split(const Lives::Split& split) {
-    VariableSplit given{.whole = variables_[raw(split.whole)], .parts = {}};
+  void give_split(const Lives::Split& split, size_t before) {
+    VariableSplit given{.whole = variables_[raw(split.whole)], .parts = {}, .before = before};
     for (VariableId part : split.parts) given.parts.push_back(variables_[raw(part)]);
     splits_.push_back(std::move(given));
   }

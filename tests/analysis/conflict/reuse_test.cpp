@@ -92,6 +92,43 @@ TEST(Reuse, OneSetAnswersTheSame) {
   EXPECT_GT(totals.with_cycle, totals.traces / 10);
 }
 
+// Each batch is handed on in pieces that begin with the splits, of which none is within.
+void feed_in_pieces(Checker& checker, const LivesSource& source, std::span<const Event> batch) {
+  std::vector<VariableSplit> first;
+  size_t begin = 0;
+  for (VariableSplit split : source.splits()) {
+    if (split.before > begin) {
+      checker.feed(batch.subspan(begin, split.before - begin), first);
+      begin = split.before;
+      first.clear();
+    }
+    split.before = 0;
+    first.push_back(split);
+  }
+  checker.feed(batch.subspan(begin), first, source.freed());
+}
+
+TEST(Reuse, ASplitMayBeAnywhereInABatch) {
+  Random random(14);
+  unsigned within = 0;
+  for (unsigned i = 0; i < 2000 && !testing::Test::HasFailure(); ++i) {
+    Lives lives = LivesGenerator(random, random_shape(random)).make();
+    CheckOptions options = random_options(random, i % 2 == 0);
+    const uint64_t batches = random.next();
+    LivesSource a(lives, true, batches, 60), b(lives, true, batches, 60);
+    Checker whole(a.tables(), options), pieces(b.tables(), options);
+    for (;;) {
+      std::span<const Event> batch = a.next().value(), same = b.next().value();
+      if (batch.empty()) break;
+      for (const VariableSplit& split : a.splits()) within += split.before > 0;
+      whole.feed(batch, a.splits(), a.freed());
+      feed_in_pieces(pieces, b, same);
+    }
+    EXPECT_EQ(show(whole.report()), show(pieces.report())) << "trace " << i;
+  }
+  EXPECT_GT(within, 1000u);
+}
+
 TEST(Reuse, LongRunsAnswerTheSame) { compare(13, 80, false, 30); }
 
 struct Held {
