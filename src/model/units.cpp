@@ -183,6 +183,7 @@ UnitRole UnitRoles::decide(const UnitNameInfo& info) {
     bool accessor = info.flags & (UnitNameInfo::kGetter | UnitNameInfo::kSetter);
     role.opaque_locks = accessor || (info.flags & kUnitSteps);
     role.transparent = role.opaque_locks || (info.flags & UnitNameInfo::kExposes);
+    role.walks = info.flags & kUnitWalks;
     bool declared = info.source == UnitSource::Method || info.source == UnitSource::StructFunction;
     role.scope = declared && !accessor ? Scope::Owners : Scope::Additional;
   }
@@ -350,32 +351,52 @@ UnitTracker::Answer UnitTracker::find_frame(const Thread& state, SetId set, bool
   const SetInfo& info = sets_.info(set);
   alone = alone || info.atomic;
   uint32_t innermost = kNoFrame, claimed = kNoFrame;
-  bool in_accessor = false;
+  bool in_accessor = false, walks = false;
   for (uint32_t i = 0; i < state.frames.size(); ++i) {
     const Frame& frame = state.frames[i];
     const UnitRole& role = frame.role;
     bool section = frame.section();
-    bool own = (info.owner != kNone<OwnerId> &&
-                (info.owner == frame.owner || info.owner == role.statics || info.owner == role.file)) ||
-               (role.sets != nullptr && names_set(*role.sets, info.name));
+    bool own = frame.is_for(info);
     bool declared = section ? !in_accessor && claimed == kNoFrame
                             : role.scope == Scope::Everything || (!alone && role.scope == Scope::Owners && own);
-    if (declared) return {.frame = i, .claimed = claimed};
+    if (declared) {
+      Answer answer{.frame = i, .claimed = claimed};
+      if (section && !alone && options_.methods) answer.merged = direct_user(state, i, innermost, info);
+      return answer;
+    }
     if (alone) continue;
     if (claimed == kNoFrame && !frame.claims.empty()) {
       if (const Claim* claim = frame.claims.find(set); claim != nullptr && (claim->whole || claim->round)) claimed = i;
     }
     if (role.barred) innermost = claimed = kNoFrame;
-    if (role.opaque_locks && (role.scope == Scope::Additional || !own)) in_accessor = true;
+    if (role.opaque_locks && (role.scope == Scope::Additional || !own)) in_accessor = true, walks = role.walks;
     if (role.heuristic && !role.transparent) innermost = i;
   }
-  Answer answer{.frame = claimed != kNoFrame ? claimed : innermost, .additional = true, .by_accessor = in_accessor};
+  const bool by_accessor = in_accessor && !walks;
+  Answer answer{.frame = claimed != kNoFrame ? claimed : innermost, .additional = true, .by_accessor = by_accessor};
   if (answer.frame == kNoFrame) return answer;
   const Frame& frame = state.frames[answer.frame];
   const Claim* claim = frame.claims.find(set);
   if (claim != nullptr && claim->whole) return answer;
-  answer.round = (in_accessor && frame.in_rounds) || (claim != nullptr && (claim->round || claim->left));
+  answer.round = (by_accessor && frame.in_rounds) || (claim != nullptr && (claim->round || claim->left));
   return answer;
+}
+
+bool UnitTracker::Frame::is_for(const SetInfo& set) const {
+  if (set.owner != kNone<OwnerId> && (set.owner == owner || set.owner == role.statics || set.owner == role.file)) return true;
+  return role.sets != nullptr && names_set(*role.sets, set.name);
+}
+
+// The call that would be the additional unit for a set if it were not in a lock section, by its number; 0: the set's own
+// methods touch it there, or no function does. `around`: the function that the section is in.
+uint64_t UnitTracker::direct_user(const Thread& state, uint32_t section, uint32_t around, const SetInfo& set) const {
+  uint32_t user = around;
+  for (uint32_t i = section + 1; i < state.frames.size(); ++i) {
+    const UnitRole& role = state.frames[i].role;
+    if (role.barred || (role.scope == Scope::Owners && state.frames[i].is_for(set))) return 0;
+    if (role.heuristic && !role.transparent) user = i;
+  }
+  return user == kNoFrame ? 0 : state.frames[user].stamp;
 }
 
 // Notes that the frame of the answer is an additional unit for the set, or that another one is no more.
@@ -438,9 +459,19 @@ UnitTracker::Cover& UnitTracker::cover_slowly(const Event& access, SetId set, Ev
     part.open.unit.begin = part.begin;
   }
   part.open.additional = answer.additional;
+  part.open.merged = answer.merged;
   known.cover.unit = &part.open;
   known.cover.additional = answer.additional;
   return known.cover;
+}
+
+bool UnitTracker::goes_on(ThreadId id, uint64_t call) const {
+  if (raw(id) >= threads_.size() || !threads_[raw(id)]) return false;
+  const Frames& frames = threads_[raw(id)]->frames;
+  for (size_t i = 0; i < frames.size(); ++i) {
+    if (frames[i].stamp == call) return true;
+  }
+  return false;
 }
 
 std::vector<OpenUnit> UnitTracker::open() const {

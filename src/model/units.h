@@ -10,9 +10,12 @@
 //   begin NAME self=OBJECT of a text trace                     the sets of OBJECT
 // With the source `methods`, a function that touches fields of another object, directly or through accessors, is an
 // additional unit for that object, from its first such access on that no declared unit covers. It does not propagate
-// to its callers (the paper's unitfor), and it is over where one of the object's own methods is called. Accessors are plain getters and setters and the steps of iterators: they are
-// never units for what they touch, nor are the lock sections in them; their caller is.
-// What a function uses through accessors in a loop, it uses anew in each round: there each round is a unit of its own.
+// to its callers (the paper's unitfor), and it is over where one of the object's own methods is called. Where a lock
+// section covers what such a function touches, it does so for all of it together, as the function would. Accessors are
+// plain getters and setters and the steps of iterators: they are never units for what they touch, nor are the lock sections
+// in them; their caller is.
+// What a function uses through getters and setters in a loop, it uses anew in each round: there each round is a unit of its
+// own. A walk with an iterator is one.
 //
 // Lock sections need not nest: of two that overlap, the one that began first is the top-most until it ends.
 #pragma once
@@ -81,11 +84,13 @@ std::string unit_label(const Trace& tables, const Unit& unit);
 std::string unit_label(const Trace& tables, const Unit& unit, std::string_view lock);
 
 // A unit that is open now. `additional`: it is not declared on the set of the access that was asked about, which
-// therefore counts as one with the set it is declared on (Marathon 4.1).
+// therefore counts as one with the set it is declared on (Marathon 4.1). `merged`: of a lock section, which function call
+// touches the set directly: in the section what that call touches so counts as one; 0: none does.
 struct OpenUnit {
   Unit unit;
   UnitId id = kNone<UnitId>;
   bool additional = false;
+  uint64_t merged = 0;
   uint32_t handle = UINT32_MAX;  // for who follows the units; UINT32_MAX at first
 };
 
@@ -96,6 +101,7 @@ struct UnitRole {
   // Its caller takes what it touches (of a method of an iterator or nested class: of other objects), and
   // `opaque_locks`: the lock sections in it are no units for that either.
   bool transparent = false, opaque_locks = false;
+  bool walks = false;   // a step of an iterator: what it touches is touched by its caller directly
   bool round = false;   // no unit: another round of a loop begins
   bool may_wait = false;  // no unit: a place to wait on a condition variable
   bool barred = false;  // said not to be atomic: it is no additional unit, and nothing around it is for it
@@ -166,6 +172,8 @@ class UnitTracker {
     return cover(access, sets_.set_of(access.variable()), position).unit;
   }
 
+  // Whether the call of OpenUnit::merged is not over yet.
+  bool goes_on(ThreadId thread, uint64_t call) const;
   // Units open in all threads that had an access, for the end of the trace.
   std::vector<OpenUnit> open() const;
   // Lets go of sets that are gone (SetMap::many_gone).
@@ -201,6 +209,8 @@ class UnitTracker {
     uint64_t below = 0;  // Thread::version before it came
 
     bool section() const { return unit.lock != kNone<SyncId>; }
+    // It is a method of the set's object, or stands in its file, or is said to be a unit for it.
+    bool is_for(const SetInfo& set) const;
   };
   // Who takes the accesses to a set.
   struct Answer {
@@ -209,6 +219,7 @@ class UnitTracker {
     bool round = false;
     bool by_accessor = false;
     uint32_t claimed = UINT32_MAX;  // a frame that was an additional unit for the set until now
+    uint64_t merged = 0;            // OpenUnit::merged
   };
   // Frames that are gone keep their memory for the next ones. A frame stays where it is.
   class Frames {
@@ -280,6 +291,7 @@ class UnitTracker {
   void finish_round(Frame& frame, EventIndex position);
   void finish(Part& part, EventIndex position);
   Answer find_frame(const Thread& thread, SetId set, bool alone) const;
+  uint64_t direct_user(const Thread& thread, uint32_t section, uint32_t around, const SetInfo& set) const;
   bool in_library(const Event& access);
   void claim(Thread& thread, const Answer& answer, SetId set, EventIndex position);
   static void leave(Claim& claim);

@@ -7,6 +7,10 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+#include <algorithm>
+#include <optional>
+#include <set>
+
 #include "pass/debug_names.h"
 #include "pass/weight.h"
 
@@ -57,22 +61,57 @@ bool is_pointed_to(const Value* base) {
   return load != nullptr && is_own_object(base_of(load->getPointerOperand()));
 }
 
+// Where in its own object a pointer points to; nothing: not there, or not at a place that is known.
+std::optional<int64_t> own_field(const Value* pointer, const DataLayout& layout) {
+  APInt offset(layout.getIndexTypeSizeInBits(pointer->getType()), 0);
+  const Value* base = pointer->stripAndAccumulateConstantOffsets(layout, offset, true);
+  if (!is_own_object(base)) return std::nullopt;
+  return offset.getSExtValue();
+}
+
+// Fields of the own object that an address was computed from.
+void collect_fields(const Value* address, const DataLayout& layout, std::set<int64_t>& fields, unsigned depth = 0) {
+  constexpr unsigned kDeepest = 8;
+  const auto* instruction = dyn_cast<Instruction>(address);
+  if (instruction == nullptr || depth > kDeepest) return;
+  if (const auto* load = dyn_cast<LoadInst>(instruction)) {
+    if (std::optional<int64_t> field = own_field(load->getPointerOperand(), layout)) fields.insert(*field);
+    return;
+  }
+  if (instruction->mayReadOrWriteMemory()) return;
+  for (const Value* operand : instruction->operands()) collect_fields(operand, layout, fields, depth + 1);
+}
+
 // Accesses to memory that is not local to a call.
 struct Accesses {
+  explicit Accesses(const DataLayout& layout) : layout(layout) {}
+
+  const DataLayout& layout;
   unsigned reads = 0, writes = 0, own = 0, pointed_to = 0;
+  std::set<int64_t> led_there;  // fields by which what is pointed to was found
+  std::set<int64_t> changed;    // fields that were written
 
   void add(const Value* pointer, bool write) {
     if (is_local(pointer)) return;
     ++(write ? writes : reads);
-    own += is_own_object(base_of(pointer));
-    pointed_to += is_pointed_to(base_of(pointer));
+    if (is_own_object(base_of(pointer))) {
+      ++own;
+      if (std::optional<int64_t> field = own_field(pointer, layout); field && write) changed.insert(*field);
+    }
+    if (is_pointed_to(base_of(pointer))) {
+      ++pointed_to;
+      collect_fields(pointer, layout, led_there);
+    }
+  }
+  bool moves_on() const {
+    return std::any_of(led_there.begin(), led_there.end(), [&](int64_t field) { return changed.contains(field); });
   }
 };
 
 }  // namespace
 
 Accessor accessor_kind(const Function& function) {
-  Accesses made;
+  Accesses made(function.getParent()->getDataLayout());
   for (const Instruction& instruction : instructions(function)) {
     if (const auto* load = dyn_cast<LoadInst>(&instruction)) {
       made.add(load->getPointerOperand(), false);
@@ -88,7 +127,8 @@ Accessor accessor_kind(const Function& function) {
   if (has_loop(function)) return Accessor::None;
   if (made.reads + made.writes == 1) return made.reads == 1 ? Accessor::Getter : Accessor::Setter;
   bool steps = made.pointed_to == 1 && made.own + made.pointed_to == made.reads + made.writes;
-  return steps ? Accessor::Step : Accessor::None;
+  if (!steps) return Accessor::None;
+  return made.moves_on() ? Accessor::Advance : Accessor::Step;
 }
 
 bool may_access(const CallBase& call) {

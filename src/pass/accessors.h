@@ -9,7 +9,8 @@
 
 namespace cleave {
 
-enum class Accessor { None, Getter, Setter, Step };
+// Advance: a step that changes the own field by which it found the place, so that the next step finds another one.
+enum class Accessor { None, Getter, Setter, Step, Advance };
 
 // By the unoptimised body alone; intra-procedural. O(instructions).
 Accessor accessor_kind(const llvm::Function& function);

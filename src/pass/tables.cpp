@@ -101,10 +101,11 @@ uint32_t TableBuilder::function(const DISubprogram* function) {
 }
 
 void TableBuilder::note_accessor(const DISubprogram* debug, Accessor accessor) {
-  uint32_t& flags = tables.functions[function(debug)].flags;
-  if (accessor == Accessor::Getter) flags |= FunctionEntry::kGetter;
-  if (accessor == Accessor::Setter) flags |= FunctionEntry::kSetter;
-  if (accessor == Accessor::Step) flags |= FunctionEntry::kFriend;
+  FunctionEntry& entry = tables.functions[function(debug)];
+  if (accessor == Accessor::Getter) entry.flags |= FunctionEntry::kGetter;
+  if (accessor == Accessor::Setter) entry.flags |= FunctionEntry::kSetter;
+  if (accessor == Accessor::Step || accessor == Accessor::Advance) entry.flags |= FunctionEntry::kFriend;
+  if (accessor == Accessor::Advance && entry.type != kNoIndex) tables.types[entry.type].flags |= TypeEntry::kIterator;
 }
 
 uint32_t TableBuilder::plain_site(const SiteEntry& s) {

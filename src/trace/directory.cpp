@@ -99,6 +99,8 @@ UnitNameId Directory::unit_name_slowly(const Module& module, uint32_t index) {
     if ((function.flags & FunctionEntry::kGetter) != 0) info.flags |= UnitNameInfo::kGetter;
     if ((function.flags & FunctionEntry::kSetter) != 0) info.flags |= UnitNameInfo::kSetter;
     if ((function.flags & FunctionEntry::kFriend) != 0) info.flags |= kUnitSteps;
+    if (info.flags & kUnitSteps && entry.type != kNoIndex && (module.tables.types[entry.type].flags & TypeEntry::kIterator) != 0)
+      info.flags |= kUnitWalks;
   }
   auto [it, fresh] =
       units_.emplace(fmt::format("{}\n{}\n{}", info.name, entry.source, info.type), kNone<UnitNameId>);

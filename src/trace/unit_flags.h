@@ -13,4 +13,7 @@ inline constexpr uint32_t kUnitRound = 16;
 // No unit either: the thread may wait on a condition variable here, if it has to.
 inline constexpr uint32_t kUnitMayWait = 32;
 
+// A step of a class that goes on by its steps, as an iterator does: a loop over them is one use of what they step over.
+inline constexpr uint32_t kUnitWalks = 64;
+
 }  // namespace cleave

@@ -255,6 +255,17 @@ TEST_F(Programs, FriendsThatExposeAnObjectMakeTheirUserAUnit) {
   EXPECT_EQ(check("friend.cpp", "-DLOOP"), Lines{});
 }
 
+TEST_F(Programs, AWalkOverNodesAndASectionThatChangesThemAll) {
+  const Lines all{"Item: Chain::double_all (critical section) total"};
+  EXPECT_EQ(check("walk.cpp", ""), all);
+  EXPECT_EQ(check("walk.cpp", "-DREPAIRED"), Lines{});
+  EXPECT_EQ(check("walk.cpp", "-DAPART"), Lines{});
+  EXPECT_EQ(check("walk.cpp", "-DCURSOR"), all);
+  EXPECT_EQ(check("walk.cpp", "-DCURSOR -DREPAIRED"), Lines{});
+  EXPECT_EQ(check("walk.cpp", "-DFREE"), Lines{"Item: double_all (critical section) total"});
+  EXPECT_EQ(check("walk.cpp", "-DFREE -DREPAIRED"), Lines{});
+}
+
 TEST_F(Programs, SetsOfOneObject) {
   EXPECT_EQ(check("sets.cpp", kInclude, "--units methods"), Lines{});
   EXPECT_EQ(check("sets.cpp", kInclude + " -DMERGED", "--units methods"),

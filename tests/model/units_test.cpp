@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "model/config.h"
 #include "model/glob.h"
 #include "trace/unit_flags.h"
@@ -228,6 +230,61 @@ TEST(Units, EachRoundOfALoopIsAUnitForWhatIsUsedThroughAccessors) {
   EXPECT_EQ(m.units.unit_of(direct), m.units.unit_of(still));
   EXPECT_NE(m.units.unit_of(first), m.units.unit_of(second));
   EXPECT_EQ(label_at(t, m, raw(second)), "work");
+}
+
+TEST(Units, AWalkWithAnIteratorIsOneUnitWhateverTheRound) {
+  Objects o;
+  UnitNameId round = o.b.add_unit_name({.name = "work", .source = UnitSource::Function, .flags = kUnitRound});
+  UnitNameId next = o.b.add_unit_name(
+      {.name = "Cursor::next", .source = UnitSource::Method, .type = "Cursor", .flags = kUnitSteps | kUnitWalks});
+  auto step = [&] {
+    o.begin(next);
+    o.b.acquire("T1", "m");
+    EventIndex access = o.touch(o.count);
+    o.b.release("T1", "m");
+    o.b.end("T1");
+    o.begin(round);
+    o.b.end("T1");
+    return access;
+  };
+  o.begin(o.work);
+  EventIndex first = step(), second = step(), third = step();
+  Trace t = std::move(o.b).build();
+  Mapped m(t, {});
+  EXPECT_EQ(label_at(t, m, raw(first)), "work");
+  EXPECT_EQ(m.units.unit_of(first), m.units.unit_of(second));
+  EXPECT_EQ(m.units.unit_of(first), m.units.unit_of(third));
+}
+
+// The one that a function touches itself is in `merged`, not that of a method which the section only calls.
+TEST(Units, WhatACallTouchesDirectlyInASectionIsOne) {
+  Objects o;
+  o.begin(o.work);
+  o.b.acquire("T1", "m");
+  EventIndex balance = o.touch(o.balance), count = o.touch(o.count);
+  o.b.release("T1", "m");
+  o.b.acquire("T1", "m");
+  o.begin(o.withdraw, o.account);
+  EventIndex own = o.touch(o.balance), from_method = o.touch(o.count);
+  Trace t = std::move(o.b).build();
+  UnitOptions options;
+  options.methods = options.locks = true;
+  SetMap sets({}, t);
+  UnitTracker tracker(options, sets, t);
+  std::map<EventIndex, uint64_t> merged;
+  for (size_t i = 0; i < t.size(); ++i) {
+    const Event& event = t.events()[i];
+    if (!is_access(event.kind)) {
+      tracker.feed(event, EventIndex{i});
+      continue;
+    }
+    merged[EventIndex{i}] = tracker.unit_of(event, EventIndex{i})->merged;
+  }
+  EXPECT_NE(merged[balance], 0u);
+  EXPECT_EQ(merged[balance], merged[count]);
+  EXPECT_EQ(merged[own], 0u);
+  EXPECT_NE(merged[from_method], 0u);
+  EXPECT_NE(merged[from_method], merged[count]);
 }
 
 TEST(Units, ConfigOverrides) {

@@ -1,6 +1,7 @@
 // Atomic-set serializability: one conflict graph a set, edges are conflicts and nothing else.
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 
 #include "analysis/conflict/engine.h"
 #include "analysis/conflict/objects_by_address.h"
@@ -61,7 +62,7 @@ class AtomicSets final : public Engine {
   size_t deepest() const override { return tracker_.depth(); }
   size_t held() const override {
     size_t touched = 0;
-    for (const Nodes& nodes : nodes_) touched += nodes.touched.size();
+    for (const Nodes& nodes : nodes_) touched += nodes.touched.size() + nodes.merged.size();
     return Engine::held() + objects_.size() + touched + tracker_.held();
   }
 
@@ -80,11 +81,19 @@ class AtomicSets final : public Engine {
     NodeRef node;
     bool own;  // the node was made for this set; others share it
   };
+  // One for all sets that a call touches directly in a lock section.
+  struct Merged {
+    uint64_t call;  // OpenUnit::merged
+    ThreadId thread;
+    NodeRef node;
+  };
   struct Nodes {
     BySet<Touched> touched;
+    std::vector<Merged> merged;
     bool any_declared = false;  // the unit is declared on one of them
     void clear() {
       touched.clear();
+      merged.clear();
       any_declared = false;
     }
   };
@@ -101,6 +110,14 @@ class AtomicSets final : public Engine {
           return true;
         },
         1);
+    if (nodes.merged.empty()) return;
+    boost::unordered_flat_set<uint32_t> used;
+    for (const Touched& touched : nodes.touched.all()) used.insert(touched.node.index);
+    std::erase_if(nodes.merged, [&](const Merged& merged) {
+      if (used.contains(merged.node.index) || tracker_.goes_on(merged.thread, merged.call)) return false;
+      graph_.end(merged.node);
+      return true;
+    });
   }
 
   // A node as the note of a cover; no node that is there is 0.
@@ -121,20 +138,35 @@ class AtomicSets final : public Engine {
     return find(nodes_[unit.handle], unit, set);
   }
   // An additional unit is a unit on the union of its sets: what it is not declared on shares the node of what it is
-  // declared on, or of what it touched first. Sets that it is declared on stay apart.
+  // declared on, or of what it touched first. Sets that it is declared on stay apart, but for those that one call touches directly
+  // in a lock section.
   NodeRef find(Nodes& nodes, const OpenUnit& unit, SetId set) {
     if (const Touched* known = nodes.touched.find(set)) return known->node;
+    if (unit.merged != 0) {
+      const NodeRef node = merged(nodes, unit);
+      nodes.touched.add({set, node, false});
+      nodes.any_declared = true;
+      return node;
+    }
     const bool shares = !nodes.touched.empty() && (unit.additional || !nodes.any_declared);
     const NodeRef node = shares ? nodes.touched.all().front().node : open(unit.unit);
     nodes.touched.add({set, node, !shares});
     nodes.any_declared |= !unit.additional;
     return node;
   }
+  // The latest call comes first: it is the one that goes on.
+  NodeRef merged(Nodes& nodes, const OpenUnit& unit) {
+    auto known = std::find_if(nodes.merged.rbegin(), nodes.merged.rend(),
+                              [&](const Merged& merged) { return merged.call == unit.merged; });
+    if (known != nodes.merged.rend()) return known->node;
+    return nodes.merged.emplace_back(unit.merged, unit.unit.thread, open(unit.unit)).node;
+  }
   void end(const OpenUnit& unit) {
     if (unit.handle == UINT32_MAX) return;
     for (const Touched& touched : nodes_[unit.handle].touched.all()) {
       if (touched.own) graph_.end(touched.node);
     }
+    for (const Merged& merged : nodes_[unit.handle].merged) graph_.end(merged.node);
     nodes_[unit.handle].clear();
     free_nodes_.push_back(unit.handle);
   }

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "analysis/conflict/heuristic_units.h"
 #include "trace/trace.h"
 
 namespace cleave::conflict {
@@ -24,14 +25,15 @@ struct FullGraphRules {
 class FullGraph {
  public:
   FullGraph(const Trace& trace, FullGraphRules rules) : trace_(trace), rules_(rules) {}
+  FullGraph(const Trace& trace, const HeuristicUnits& units) : trace_(trace), heuristic_(&units) {}
 
   // The first event whose prefix has a cycle.
   std::optional<size_t> first_cycle() {
     for (size_t i = 0; i < trace_.size(); ++i) {
       size_t before = edges_.size();
-      std::optional<int> node = node_of(i);
+      std::optional<int> node = heuristic_ != nullptr ? heuristic_->node_of(i) : node_of(i);
       nodes_.push_back(node);
-      if (node) add_edges(i, *node);
+      if (node && !(heuristic_ != nullptr && heuristic_->quiet(i))) add_edges(i, *node);
       if (edges_.size() != before && cyclic()) return i;
     }
     return std::nullopt;
@@ -150,6 +152,7 @@ class FullGraph {
 
   const Trace& trace_;
   FullGraphRules rules_;
+  const HeuristicUnits* heuristic_ = nullptr;
   std::map<std::tuple<size_t, size_t, std::string>, int> numbers_;
   std::vector<std::optional<int>> nodes_;
   std::set<std::pair<int, int>> edges_;
