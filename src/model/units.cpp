@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "model/glob.h"
 #include "trace/library.h"
@@ -205,6 +206,7 @@ void UnitTracker::feed(const Event& event, EventIndex position) {
     }
     case EventKind::Acquire:
     case EventKind::AcquireShared:
+      count_lock(thread(event.thread));
       if (options_.locks) begin_section(event, event.sync(), position);
       break;
     case EventKind::Release:
@@ -217,6 +219,8 @@ void UnitTracker::feed(const Event& event, EventIndex position) {
       break;
     case EventKind::Fork:
     case EventKind::Join:
+    case EventKind::Down:
+    case EventKind::Pass:
       split(thread(event.thread), position, true);
       break;
     case EventKind::Exit:
@@ -263,7 +267,8 @@ UnitTracker::Frame& UnitTracker::push(ThreadId id, const Unit& unit) {
   Frame& frame = state.frames.push();  // its units were finished when it went
   frame.unit = unit;
   frame.whole.begin = frame.round.begin = unit.begin;
-  frame.in_rounds = false;
+  frame.in_rounds = frame.rounds_lock = false;
+  frame.locks_before = state.locks;
   frame.role = {};
   frame.owner = kNone<OwnerId>;
   frame.below = state.version;
@@ -304,15 +309,24 @@ void UnitTracker::split(Thread& state, EventIndex position, bool only_heuristic)
   state.change();
 }
 
+// What an accessor locks is locked for what its caller uses through it, not between two uses.
+void UnitTracker::count_lock(Thread& state) {
+  size_t above = state.frames.size();
+  while (above > 0 && state.frames[above - 1].section()) --above;
+  if (above == 0 || !state.frames[above - 1].role.opaque_locks) ++state.locks;
+}
+
+// An object that a worker takes out of a locked queue, changes and puts back is another worker's until it comes again.
 void UnitTracker::next_round(Thread& state, EventIndex position) {
   size_t above = state.frames.size();
   while (above > 0 && state.frames[above - 1].section()) --above;
   if (above == 0) return;
   Frame& frame = state.frames[above - 1];
   frame.in_rounds = true;
+  frame.rounds_lock |= std::exchange(frame.locks_before, state.locks) != state.locks;
   finish_round(frame, position);
   for (Claim& claim : frame.claims.all()) {
-    if (claim.by_accessors) leave(claim);
+    if (claim.whole && (claim.by_accessors || frame.rounds_lock)) leave(claim);
   }
   state.change();
 }
@@ -351,16 +365,17 @@ UnitTracker::Answer UnitTracker::find_frame(const Thread& state, SetId set, bool
   const SetInfo& info = sets_.info(set);
   alone = alone || info.atomic;
   uint32_t innermost = kNoFrame, claimed = kNoFrame;
-  bool in_accessor = false, walks = false;
+  bool in_accessor = false, walks = false, in_section = false;
   for (uint32_t i = 0; i < state.frames.size(); ++i) {
     const Frame& frame = state.frames[i];
     const UnitRole& role = frame.role;
     bool section = frame.section();
     bool own = frame.is_for(info);
-    bool declared = section ? !in_accessor && claimed == kNoFrame
+    in_section |= section && !alone && options_.methods;
+    bool declared = section ? !in_accessor && claimed == kNoFrame && (alone || !guards_itself(state, i, info))
                             : role.scope == Scope::Everything || (!alone && role.scope == Scope::Owners && own);
     if (declared) {
-      Answer answer{.frame = i, .claimed = claimed};
+      Answer answer{.frame = i, .claimed = claimed, .in_section = in_section};
       if (section && !alone && options_.methods) answer.merged = direct_user(state, i, innermost, info);
       return answer;
     }
@@ -378,13 +393,25 @@ UnitTracker::Answer UnitTracker::find_frame(const Thread& state, SetId set, bool
   const Frame& frame = state.frames[answer.frame];
   const Claim* claim = frame.claims.find(set);
   if (claim != nullptr && claim->whole) return answer;
-  answer.round = (by_accessor && frame.in_rounds) || (claim != nullptr && (claim->round || claim->left));
+  answer.round = frame.rounds_lock || (by_accessor && frame.in_rounds) || (claim != nullptr && (claim->round || claim->left));
   return answer;
 }
 
 bool UnitTracker::Frame::is_for(const SetInfo& set) const {
   if (set.owner != kNone<OwnerId> && (set.owner == owner || set.owner == role.statics || set.owner == role.file)) return true;
   return role.sets != nullptr && names_set(*role.sets, set.name);
+}
+
+// Whether, within a lock section, a method of the set's own object touches the set under another lock: the object keeps itself
+// whole, as a logger does, and who calls it twice in a section does not thereby make it part of what the section is for.
+bool UnitTracker::guards_itself(const Thread& state, uint32_t section, const SetInfo& set) const {
+  bool in_method = false;
+  for (uint32_t i = section + 1; i < state.frames.size(); ++i) {
+    const Frame& frame = state.frames[i];
+    if (in_method && frame.section() && frame.unit.lock != state.frames[section].unit.lock) return true;
+    in_method |= frame.role.scope == Scope::Owners && frame.is_for(set);
+  }
+  return false;
 }
 
 // The call that would be the additional unit for a set if it were not in a lock section, by its number; 0: the set's own
@@ -451,7 +478,7 @@ UnitTracker::Cover& UnitTracker::cover_slowly(const Event& access, SetId set, Ev
   if (machinery) known.set = kNone<SetId>;
   if (answer.frame == kNoFrame) return known.cover;
   Frame& frame = state.frames[answer.frame];
-  if (!answer.additional) known.where = &frame.stamp, known.number = frame.stamp;
+  if (!answer.additional && !answer.in_section) known.where = &frame.stamp, known.number = frame.stamp;
   Part& part = answer.round ? frame.round : frame.whole;
   if (part.open.id == kNone<UnitId>) {
     part.open.id = UnitId{next_++};

@@ -15,7 +15,7 @@
 // plain getters and setters and the steps of iterators: they are never units for what they touch, nor are the lock sections
 // in them; their caller is.
 // What a function uses through getters and setters in a loop, it uses anew in each round: there each round is a unit of its
-// own. A walk with an iterator is one.
+// own. A walk with an iterator is one. A loop whose rounds take locks is no walk: what it touches directly, it touches anew too.
 //
 // Lock sections need not nest: of two that overlap, the one that began first is the top-most until it ends.
 #pragma once
@@ -203,6 +203,8 @@ class UnitTracker {
     Part round;  // in a loop, for what is used through accessors; and for sets that the whole has left
     BySet<Claim> claims;
     bool in_rounds = false;
+    bool rounds_lock = false;   // a round has taken locks: what comes is of its round, also what is touched directly
+    uint64_t locks_before = 0;  // Thread::locks when this round, or the frame, began
     UnitRole role;
     OwnerId owner = kNone<OwnerId>;
     uint64_t stamp = 0;  // another one whenever another unit begins as its whole; 0: it is gone
@@ -220,6 +222,7 @@ class UnitTracker {
     bool by_accessor = false;
     uint32_t claimed = UINT32_MAX;  // a frame that was an additional unit for the set until now
     uint64_t merged = 0;            // OpenUnit::merged
+    bool in_section = false;        // a lock section was looked at: what is within it counts
   };
   // Frames that are gone keep their memory for the next ones. A frame stays where it is.
   class Frames {
@@ -252,13 +255,15 @@ class UnitTracker {
     Cover cover;
   };
   static constexpr size_t kKnown = 16;
-  // Who is declared on a set depends on the frames up to that one; everything else on all of them. When a frame goes and
+  // Who is declared on a set depends on the frames up to that one; everything else, and where there are methods in a lock
+  // section that too, on all of them. When a frame goes and
   // nothing else has changed, what was known before it came is good again.
   struct Thread {
     Frames frames;
     uint64_t last = 1;        // number that was given out
     uint64_t version = 1;     // of the frames
     uint64_t changed_at = 0;  // no version up to this one comes back
+    uint64_t locks = 0;       // taken so far, but those in accessors
     std::array<Known, kKnown> known;  // answers, by set
 
     Thread() {
@@ -286,11 +291,13 @@ class UnitTracker {
   Frame& push(ThreadId thread, const Unit& unit);
   void pop(Thread& thread, size_t frame, EventIndex position);
   void split(Thread& thread, EventIndex position, bool only_heuristic);
+  void count_lock(Thread& thread);
   void next_round(Thread& thread, EventIndex position);
   void end_additional(Thread& thread, EventIndex position);
   void finish_round(Frame& frame, EventIndex position);
   void finish(Part& part, EventIndex position);
   Answer find_frame(const Thread& thread, SetId set, bool alone) const;
+  bool guards_itself(const Thread& thread, uint32_t section, const SetInfo& set) const;
   uint64_t direct_user(const Thread& thread, uint32_t section, uint32_t around, const SetInfo& set) const;
   bool in_library(const Event& access);
   void claim(Thread& thread, const Answer& answer, SetId set, EventIndex position);

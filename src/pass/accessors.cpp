@@ -18,15 +18,12 @@ namespace cleave {
 
 using namespace llvm;
 
-namespace {
-
-// Takes or gives back a lock, and touches nothing of the user's.
 bool only_locks(const CallBase& call) {
   const Function* callee = call.getCalledFunction();
   if (callee == nullptr) return false;
   StringRef name = callee->getName();
   if (name.starts_with("pthread_mutex_") || name.starts_with("pthread_rwlock_") ||
-      name.starts_with("pthread_spin_"))
+      name.starts_with("pthread_spin_") || name.starts_with("mtx_"))
     return name.ends_with("lock");
   const DISubprogram* debug = callee->getSubprogram();
   if (debug == nullptr || !is_system(debug->getFile())) return false;
@@ -37,6 +34,8 @@ bool only_locks(const CallBase& call) {
       .Cases("lock", "unlock", "lock_shared", "unlock_shared", true)
       .Default(false);
 }
+
+namespace {
 
 // What a pointer is computed from, in unoptimised code.
 const Value* base_of(const Value* pointer) { return getUnderlyingObject(pointer, 0); }
@@ -88,6 +87,7 @@ struct Accesses {
 
   const DataLayout& layout;
   unsigned reads = 0, writes = 0, own = 0, pointed_to = 0;
+  bool locks_itself = false;    // takes a lock that is part of its own object
   std::set<int64_t> led_there;  // fields by which what is pointed to was found
   std::set<int64_t> changed;    // fields that were written
 
@@ -102,6 +102,9 @@ struct Accesses {
       ++pointed_to;
       collect_fields(pointer, layout, led_there);
     }
+  }
+  void lock(const CallBase& call) {
+    locks_itself |= any_of(call.args(), [](const Use& argument) { return is_own_object(base_of(argument.get())); });
   }
   bool moves_on() const {
     return std::any_of(led_there.begin(), led_there.end(), [&](int64_t field) { return changed.contains(field); });
@@ -118,17 +121,37 @@ Accessor accessor_kind(const Function& function) {
     } else if (const auto* store = dyn_cast<StoreInst>(&instruction)) {
       made.add(store->getPointerOperand(), true);
     } else if (const auto* call = dyn_cast<CallBase>(&instruction)) {
-      bool harmless = isa<IntrinsicInst>(call) && !isa<AnyMemIntrinsic>(call);
-      if (!harmless && !only_locks(*call)) return Accessor::None;
+      if (only_locks(*call)) {
+        made.lock(*call);
+      } else if (!isa<IntrinsicInst>(call) || isa<AnyMemIntrinsic>(call)) {
+        return Accessor::None;
+      }
     } else if (instruction.mayReadOrWriteMemory()) {
       return Accessor::None;
     }
   }
   if (has_loop(function)) return Accessor::None;
   if (made.reads + made.writes == 1) return made.reads == 1 ? Accessor::Getter : Accessor::Setter;
-  bool steps = made.pointed_to == 1 && made.own + made.pointed_to == made.reads + made.writes;
+  // Who guards what its own pointers lead to is no cursor over somebody else's, but a container: buffer_[tail_++] = item.
+  bool steps = made.pointed_to == 1 && made.own + made.pointed_to == made.reads + made.writes && !made.locks_itself;
   if (!steps) return Accessor::None;
   return made.moves_on() ? Accessor::Advance : Accessor::Step;
+}
+
+bool Lockers::locks(const CallBase& call) {
+  if (only_locks(call)) return true;
+  const auto* callee = dyn_cast<Function>(call.getCalledOperand()->stripPointerCasts());
+  return callee != nullptr && !callee->isDeclaration() && locks(*callee);
+}
+
+bool Lockers::locks(const Function& function) {
+  auto [known, fresh] = known_.try_emplace(&function, false);  // while it is looked at: a recursive call adds nothing
+  if (!fresh) return known->second;
+  const bool found = any_of(instructions(function), [&](const Instruction& instruction) {
+    const auto* call = dyn_cast<CallBase>(&instruction);
+    return call != nullptr && locks(*call);
+  });
+  return known_[&function] = found;
 }
 
 bool may_access(const CallBase& call) {

@@ -7,6 +7,7 @@
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/EscapeEnumerator.h>
 
@@ -175,12 +176,28 @@ class UnitMarker {
   std::optional<Unit> unit_of_plain(Function& function, const DISubprogram& debug) {
     Argument* first = first_parameter(function);
     const DICompositeType* type = first != nullptr ? class_of_parameter(function, first) : nullptr;
-    if (!isCPlusPlus(static_cast<dwarf::SourceLanguage>(debug.getUnit()->getSourceLanguage())) &&
-        type != nullptr) {
-      return Unit{StructFunction, first, type, accessor_kind(function),
-                weights_.only_reads(function)};
+    const bool is_c = !isCPlusPlus(static_cast<dwarf::SourceLanguage>(debug.getUnit()->getSourceLanguage()));
+    if (is_c && (type != nullptr || is_public_in_file(function))) {
+      return Unit{StructFunction, type != nullptr ? first : nullptr, type, accessor_kind(function),
+                  weights_.only_reads(function)};
     }
     return Unit{PlainFunction, nullptr, nullptr, accessor_kind(function)};
+  }
+
+  // A C file takes the part of a class for its statics, and what other files may call the part of its public methods. Not who
+  // only calls such functions, as a driver in the same file does; and not the routine of a thread or a callback, which is
+  // known by its address.
+  static bool is_public_in_file(const Function& function) {
+    if (function.hasLocalLinkage() || function.hasAddressTaken()) return false;
+    auto is_static = [](const Use& operand) {
+      const auto* variable = operand->getType()->isPointerTy() ? dyn_cast<GlobalVariable>(getUnderlyingObject(operand.get(), 0)) : nullptr;
+      return variable != nullptr && variable->hasLocalLinkage() && !variable->isConstant();
+    };
+    return any_of(instructions(function), [&](const Instruction& instruction) {
+      const auto* call = dyn_cast<CallBase>(&instruction);
+      if (call != nullptr && only_locks(*call)) return false;
+      return instruction.mayReadOrWriteMemory() && any_of(instruction.operands(), is_static);
+    });
   }
 
   // Constructors and destructors: Order, Order<int>, ~Order.
@@ -239,9 +256,11 @@ class UnitMarker {
     }
   }
 
-  // A loop that may call accessors: who uses them round after round need not be atomic over all of them.
+  // A loop that may call accessors, or takes locks: who does so round after round need not be atomic over all of them.
   void mark_rounds(Function& function, const DISubprogram& debug) {
-    mark_loops(function, debug, Round, [](const Loop& loop) { return calls_in(loop, may_access); });
+    mark_loops(function, debug, Round, [&](const Loop& loop) {
+      return calls_in(loop, [&](const CallBase& call) { return may_access(call) || lockers_.locks(call); });
+    });
   }
 
   // The innermost loops in which a thread may wait on a condition variable, the library's `wait` with a predicate among
@@ -318,6 +337,7 @@ class UnitMarker {
   Module& module_;
   LLVMContext& context_;
   Weights weights_;
+  Lockers lockers_;
   FunctionCallee begin_, end_;
   std::map<const Function*, Source> annotated_;
 };

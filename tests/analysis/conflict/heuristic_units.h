@@ -37,7 +37,8 @@ class HeuristicUnits {
     uint32_t lock = UINT32_MAX;
     std::string object;
     int number = 0, round = 0;  // of the call, of its current round
-    bool loops = false;
+    bool loops = false, locks_in_rounds = false;
+    int locks_before = 0;  // of the thread, when the round began
     std::map<std::string, Use> uses;
     std::map<std::string, int> node_of_set;  // of a section
   };
@@ -53,6 +54,7 @@ class HeuristicUnits {
 
   void follow(ThreadId thread) {
     std::vector<Call> calls;
+    locks_ = 0;
     for (size_t i = 0; i < trace_.size(); ++i) {
       const Event& e = trace_.events()[i];
       if (e.thread != thread) continue;
@@ -61,6 +63,7 @@ class HeuristicUnits {
       } else if (e.kind == EventKind::End) {
         end(calls);
       } else if (e.kind == EventKind::Acquire) {
+        locks_ += locks_for_its_caller(calls) ? 0 : 1;
         calls.push_back({.kind = Kind::Section, .lock = e.object, .object = "", .number = fresh(), .uses = {}, .node_of_set = {}});
       } else if (e.kind == EventKind::Release) {
         for (size_t c = calls.size(); c-- > 0;) {
@@ -74,11 +77,19 @@ class HeuristicUnits {
     }
   }
 
+  static bool locks_for_its_caller(const std::vector<Call>& calls) {
+    for (size_t c = calls.size(); c-- > 0;) {
+      if (calls[c].kind != Kind::Section) return shows(calls[c]);
+    }
+    return false;
+  }
+
   void begin(std::vector<Call>& calls, const Event& e) {
     const UnitNameInfo& name = trace_.unit_names()[e.object];
     Call call;
     call.number = fresh();
     call.round = fresh();
+    call.locks_before = locks_;
     if (e.object2 != UINT32_MAX) call.object = trace_.objects()[e.object2].name;
     if (name.flags & UnitNameInfo::kGetter) {
       call.kind = Kind::Getter;
@@ -97,9 +108,11 @@ class HeuristicUnits {
     for (size_t c = calls.size(); c-- > 0;) {
       if (calls[c].kind == Kind::Section) continue;
       calls[c].loops = true;
+      if (calls[c].locks_before != locks_) calls[c].locks_in_rounds = true;
+      calls[c].locks_before = locks_;
       end_round(calls[c]);
       for (auto& [set, use] : calls[c].uses) {
-        if (use.now && use.through_getter) use = {.left = true};
+        if (use.now && (use.through_getter || calls[c].locks_in_rounds)) use = {.left = true};
       }
       return;
     }
@@ -133,7 +146,7 @@ class HeuristicUnits {
       if (declares && !call.object.empty() && call.object == set) {
         method = c;
       } else if (call.kind == Kind::Section) {
-        if (!hidden && user == calls.size() && section == calls.size()) section = c;
+        if (!hidden && user == calls.size() && section == calls.size() && !keeps_itself_whole(calls, c, set)) section = c;
       } else if (auto use = call.uses.find(set);
                  user == calls.size() && section == calls.size() && use != call.uses.end() && (use->second.now || use->second.in_round)) {
         user = c;
@@ -158,6 +171,18 @@ class HeuristicUnits {
     return use(calls, user, set);
   }
 
+  // In the section a method of the object has taken a lock of its own.
+  static bool keeps_itself_whole(const std::vector<Call>& calls, size_t section, const std::string& set) {
+    for (size_t m = section + 1; m < calls.size(); ++m) {
+      const bool declares = calls[m].kind == Kind::Method || calls[m].kind == Kind::Step || calls[m].kind == Kind::Walk;
+      if (!declares || calls[m].object.empty() || calls[m].object != set) continue;
+      for (size_t inner = m + 1; inner < calls.size(); ++inner) {
+        if (calls[inner].kind == Kind::Section && calls[inner].lock != calls[section].lock) return true;
+      }
+    }
+    return false;
+  }
+
   int use(std::vector<Call>& calls, size_t user, const std::string& set) {
     // The innermost of those that show it decides how it was reached.
     bool getter = false;
@@ -166,7 +191,7 @@ class HeuristicUnits {
     }
     Call& call = calls[user];
     Use& use = call.uses[set];
-    const bool in_round = !use.now && ((getter && call.loops) || use.in_round || use.left);
+    const bool in_round = !use.now && (call.locks_in_rounds || (getter && call.loops) || use.in_round || use.left);
     if (in_round) {
       use.in_round = true;
       return call.round;
@@ -206,6 +231,7 @@ class HeuristicUnits {
   std::vector<bool> quiet_;
   std::map<std::pair<int, int>, int> merged_;
   int next_ = 0;
+  int locks_ = 0;  // that the thread has taken so far
 };
 
 }  // namespace cleave::conflict
