@@ -30,7 +30,7 @@ Result<report::Selection> selection_from(const CommonOptions& options, bool keep
   if (!options.baseline.empty()) {
     Result<Findings> known = load_findings(options.baseline);
     if (!known) return known.error();
-    for (const Finding& finding : known.value().findings) selection.baseline.insert(finding.id);
+    selection.baseline = std::move(known.value().findings);
   }
   return selection;
 }

@@ -20,14 +20,6 @@ std::set<std::string> parts_of(const std::string& set) {
   return parts;
 }
 
-bool joins(const Finding& cycle, const Finding& shown) {
-  if (cycle.kind != FindingKind::Cycle || shown.kind != FindingKind::Cycle) return false;
-  if (cycle.split >= cycle.units.size() || shown.split >= shown.units.size()) return false;
-  if (cycle.unit != shown.unit || cycle.verdict != shown.verdict) return false;
-  const std::set<std::string> all = parts_of(cycle.set), some = parts_of(shown.set);
-  return std::includes(all.begin(), all.end(), some.begin(), some.end());
-}
-
 // Between which two places the unit was split.
 std::string where_split(const Finding& cycle) {
   if (cycle.edges.size() != cycle.units.size()) return {};
@@ -50,11 +42,19 @@ std::string listed(const Names& names, size_t most) {
 
 }  // namespace
 
+bool same_split(const Finding& cycle, const Finding& shown) {
+  if (cycle.kind != FindingKind::Cycle || shown.kind != FindingKind::Cycle) return false;
+  if (cycle.split >= cycle.units.size() || shown.split >= shown.units.size()) return false;
+  if (cycle.unit != shown.unit || cycle.verdict != shown.verdict) return false;
+  const std::set<std::string> all = parts_of(cycle.set), some = parts_of(shown.set);
+  return std::includes(all.begin(), all.end(), some.begin(), some.end());
+}
+
 std::vector<SameSplit> same_splits(const std::vector<Finding>& findings) {
   std::vector<SameSplit> groups;
   for (size_t i = 0; i < findings.size(); ++i) {
     auto group = std::find_if(groups.begin(), groups.end(),
-                              [&](const SameSplit& known) { return joins(findings[i], findings[known.shown]); });
+                              [&](const SameSplit& known) { return same_split(findings[i], findings[known.shown]); });
     if (group == groups.end())
       groups.push_back({.shown = i, .others = {}});
     else

@@ -14,6 +14,9 @@ struct SameSplit {
   std::vector<size_t> others;  // of cycles only
 };
 
+// Whether the cycle says what `shown` says: it splits the same unit on the same set, or on more.
+bool same_split(const Finding& cycle, const Finding& shown);
+
 // Every finding is in one group, groups in order of what they show. A cycle on Pool+Stats joins one on Pool.
 std::vector<SameSplit> same_splits(const std::vector<Finding>& findings);
 

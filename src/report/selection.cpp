@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "report/explain.h"
+#include "report/same_split.h"
 
 namespace cleave::report {
 namespace {
@@ -123,12 +124,38 @@ void join_library_findings(Findings& findings) {
   findings.findings = std::move(kept);
 }
 
+namespace {
+
+// Findings that were spoken of, by their ids, and the cycles that say the same as one of them.
+class SpokenOf {
+ public:
+  void add(const Finding& finding) {
+    ids_.insert(finding.id);
+    if (finding.kind == FindingKind::Cycle) cycles_.push_back(finding);
+  }
+  bool covers(const Finding& finding) const {
+    return ids_.contains(finding.id) ||
+           std::any_of(cycles_.begin(), cycles_.end(), [&](const Finding& cycle) { return same_split(finding, cycle); });
+  }
+
+ private:
+  std::set<std::string> ids_;
+  std::vector<Finding> cycles_;
+};
+
+}  // namespace
+
 Selected select(Findings& findings, const Selection& selection) {
   Selected selected;
+  SpokenOf suppressed, known;
+  for (const Finding& finding : findings.findings) {
+    if (selection.suppressions.words.contains(finding.id)) suppressed.add(finding);
+  }
+  for (const Finding& finding : selection.baseline) known.add(finding);
   std::erase_if(findings.findings, [&](const Finding& finding) {
     if (finding.verdict == Verdict::Infeasible && !selection.keep_infeasible) return true;
-    if (selection.suppressions.covers(finding)) return ++selected.suppressed, true;
-    if (selection.baseline.contains(finding.id)) return ++selected.known, true;
+    if (suppressed.covers(finding) || selection.suppressions.covers(finding)) return ++selected.suppressed, true;
+    if (known.covers(finding)) return ++selected.known, true;
     selected.fails = selected.fails || finding.verdict >= selection.fail_on;
     return false;
   });

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "model/finding.h"
@@ -21,7 +22,7 @@ Result<Suppressions> parse_suppressions(std::string_view text, std::string_view 
 
 struct Selection {
   Suppressions suppressions;
-  std::set<std::string> baseline;  // ids of known findings
+  std::vector<Finding> baseline;  // known findings
   Verdict fail_on = Verdict::Candidate;
   bool keep_infeasible = false;  // they are shown, and never fail
 };
@@ -38,7 +39,8 @@ struct Selected {
   bool fails = false;                  // a finding at or above fail_on is left
 };
 
-// Takes out what is infeasible (unless it is kept), suppressed or in the baseline, and sorts the rest.
+// Takes out what is infeasible (unless it is kept), suppressed or in the baseline, and sorts the rest. With a cycle go all that
+// split the same unit on the same set: another run has the same mistake with other partners and sizes.
 Selected select(Findings& findings, const Selection& selection);
 
 }  // namespace cleave::report
