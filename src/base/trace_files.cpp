@@ -1,10 +1,21 @@
 #include "base/trace_files.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <vector>
 
 namespace cleave {
+
+Status prepare_trace(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return Error{path, "is a directory"};
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  if (!file) return Error{path, std::string("the trace cannot be written: ") + std::strerror(errno)};
+  return Done{};
+}
 
 void remove_trace(const std::string& path) {
   namespace fs = std::filesystem;

@@ -3,7 +3,12 @@
 
 #include <string>
 
+#include "base/result.h"
+
 namespace cleave {
+
+// Empties the file, so that the program finds it free, and finds out now rather than later that it cannot be written.
+Status prepare_trace(const std::string& path);
 
 // Removes them all; what is not there is no error.
 void remove_trace(const std::string& path);

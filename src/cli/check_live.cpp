@@ -38,7 +38,7 @@ class LiveTrace {
   explicit LiveTrace(const std::string& kept) : kept_(!kept.empty()) {
     if (kept_) {
       path_ = std::filesystem::absolute(kept).string();
-      std::filesystem::remove(path_);
+      ready_ = prepare_trace(path_);
       return;
     }
     path_ = temporary_pattern("check");
@@ -49,6 +49,8 @@ class LiveTrace {
   LiveTrace(const LiveTrace&) = delete;
   LiveTrace& operator=(const LiveTrace&) = delete;
 
+  // Whether the program will be able to write it.
+  const Status& ready() const { return ready_; }
   // Also those of processes that the program made by fork, which have its name and their number.
   void remove() const {
     if (kept_) return;
@@ -63,6 +65,7 @@ class LiveTrace {
  private:
   bool kept_;
   std::string path_;
+  Status ready_ = Done{};
 };
 
 // Runs the program in a thread of its own, so that this one can follow.
@@ -214,6 +217,7 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
   if (Status status = exec::check_instrumented(program[0]); !status) return status.error();
   options.stop_at_first = live.stop;
   LiveTrace trace(live.trace);
+  if (!trace.ready()) return trace.ready().error();
   Runner runner(program, live, trace.path());
   if (!wait_for_trace(trace, runner)) {
     if (!runner.outcome()) return runner.outcome().error();

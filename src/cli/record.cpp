@@ -5,10 +5,10 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <set>
 
+#include "base/trace_files.h"
 #include "cli/common.h"
 #include "exec/launch.h"
 #include "exec/pass_on.h"
@@ -41,20 +41,10 @@ Result<std::string> absolute(const std::string& path) {
   return std::string(here) + "/" + path;
 }
 
-// Empties the file, so that the program finds it free, and finds out now rather than later that it cannot be written.
-Status prepare_trace(const std::string& path) {
-  struct stat facts {};
-  if (stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) return Error{path, "is a directory"};
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  if (!file) return Error{path, fmt::format("the trace cannot be written: {}", strerror(errno))};
-  return Done{};
-}
-
 bool is_empty_file(const std::string& path) {
   struct stat facts {};
   return stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size == 0;
 }
-
 
 int exit_status_of(const exec::RunOutcome& outcome) {
   if (outcome.end == exec::RunEnd::Exited) return outcome.exit_status;
