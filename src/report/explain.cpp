@@ -169,8 +169,7 @@ std::string verdict_sentence(const Finding& finding) {
       return "A model of the run says that an execution exists; it has not been run.";
     case Verdict::Witnessed:
       return finding.kind == FindingKind::Cycle
-                 ? "The run did this. Only the order of the accesses is judged: a serial order may still have given the same "
-                   "values."
+                 ? "The run did this. Values are not judged: a serial order may still have given the same ones."
                  : "An execution really did this; whether it is non-atomic is not decided.";
     case Verdict::Confirmed:
       return finding.proof.empty()

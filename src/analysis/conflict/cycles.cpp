@@ -71,7 +71,7 @@ std::string why_split(const Finding& finding) {
   const UnitReport& next = finding.units[(finding.split + 1) % n];
   const std::string between = n == 2 ? fmt::format("{} of {} comes", next.name, next.thread)
                                      : fmt::format("{} of {} and the others, one before the next, come", next.name, next.thread);
-  return fmt::format("{} of {} is split: {} after {} and before {}. No serial order of the {} units explains the run.", split.name,
+  return fmt::format("{} of {} is split: {} after {} and before {}. No serial order of the {} units has its conflicts in this order.", split.name,
                      split.thread, between, did(finding.edges[finding.split].first),
                      did(finding.edges[(finding.split + n - 1) % n].second), n);
 }

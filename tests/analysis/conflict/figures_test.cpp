@@ -128,9 +128,9 @@ TEST(Report, ACycleIsCalledAfterTheUnitThatWasSplit) {
     ASSERT_EQ(cycle.units[cycle.split].name, "take");
     EXPECT_EQ(cycle.why, cycle.units.size() == 2
                              ? "take of T1 is split: give of T2 comes after its read of y and before its write of x. No serial "
-                               "order of the 2 units explains the run."
+                               "order of the 2 units has its conflicts in this order."
                              : "take of T1 is split: give of T2 and the others, one before the next, come after its read of y and "
-                               "before its write of x. No serial order of the 3 units explains the run.");
+                               "before its write of x. No serial order of the 3 units has its conflicts in this order.");
   }
 }
 
