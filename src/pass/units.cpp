@@ -268,9 +268,32 @@ class UnitMarker {
   void mark_waits(Function& function) {
     const DISubprogram* debug = function.getSubprogram();
     if (function.isDeclaration() || debug == nullptr) return;
+    mark_meetings(function, *debug);
     mark_loops(function, *debug, MayWait, [](const Loop& loop) {
       return calls_in(loop, waits) && none_of(loop.getSubLoops(), [](const Loop* inner) { return calls_in(*inner, waits); });
     });
+  }
+
+  // Barriers, latches and semaphores of the standard library, which are made of atomics: threads wait for one another there too.
+  void mark_meetings(Function& function, const DISubprogram& debug) {
+    Value* number = nullptr;
+    for (Instruction& instruction : make_early_inc_range(instructions(function))) {
+      auto* meeting = dyn_cast<CallBase>(&instruction);
+      if (meeting == nullptr || !meets(*meeting)) continue;
+      if (number == nullptr) number = describe(qualified_name(&debug), MayWait, &debug, nullptr);
+      IRBuilder<> builder(meeting);
+      call(builder, begin_, {PlainFunction}, {number, ConstantPointerNull::get(PointerType::get(context_, 0))});
+      call(builder, end_, {PlainFunction}, {number});
+    }
+  }
+
+  static bool meets(const CallBase& call) {
+    const Function* callee = call.getCalledFunction();
+    if (callee == nullptr) return false;
+    StringRef name = callee->getName();
+    if (!name.starts_with("_ZNSt") && !name.starts_with("_ZNKSt")) return false;
+    if (name.contains("7barrierI") || name.contains("5latch")) return name.contains("15arrive_and_wait") || name.contains("E4wait") || name.contains("latch4wait");
+    return name.contains("18counting_semaphoreI") && name.contains("7acquire");
   }
 
   template <typename Test>

@@ -108,6 +108,21 @@ TEST_F(Programs, StaticsOfAFile) {
   EXPECT_EQ(check("statics.c", "-DREPAIRED"), Lines{});
 }
 
+TEST_F(Programs, PublicFunctionsOfAFileAreUnitsOnItsStatics) {
+  for (const char* level : {"-O0", "-O1", "-O2"}) {
+    EXPECT_EQ(check("module.c", level), Lines{"module.c: add clear"}) << level;
+    EXPECT_EQ(check("module.c", std::string(level) + " -DREPAIRED"), Lines{}) << level;
+  }
+}
+
+TEST_F(Programs, WhatWorkersDoInCorrectPrograms) {
+  for (const char* what : {"-DRING", "-DHAND_OVER", "-DLOGGER", "-DBARRIER", "-DSTD_BARRIER"}) {
+    for (const char* level : {"-O0 ", "-O1 ", "-O2 "}) EXPECT_EQ(check("workers.cpp", level + std::string(what)), Lines{}) << level << what;
+  }
+  EXPECT_EQ(check("workers.cpp", "-DHAND_OVER -DWRONG").size(), 1u);
+  EXPECT_EQ(check("workers.cpp", "-DLOGGER -DWRONG"), Lines{"Logger: Logger::log put (critical section)"});
+}
+
 TEST_F(Programs, InheritedFields) {
   EXPECT_EQ(check("inheritance.cpp", ""), Lines{"Statistics: Statistics::add Statistics::average"});
   EXPECT_EQ(check("inheritance.cpp", "-DREPAIRED"), Lines{});
