@@ -1,11 +1,28 @@
 #include "cli/check_source.h"
 
+#include "trace/rapid.h"
+
 namespace cleave::cli {
+
+template <typename Source>
+Source* CheckSource::read_ahead(std::unique_ptr<Source> source) {
+  Source* under = source.get();
+  source_ = std::move(source);
+  ahead_ = std::make_unique<ReadAhead>(*under);
+  return under;
+}
 
 Result<std::unique_ptr<CheckSource>> CheckSource::open(const std::string& path, Progress* progress) {
   auto made = std::make_unique<CheckSource>();
   made->progress_ = progress;
-  if (form_of_file(path) != TraceForm::Binary) {
+  const TraceForm form = form_of_file(path);
+  if (form == TraceForm::Rapid) {
+    Result<std::unique_ptr<BatchSource>> source = open_rapid_trace(path);
+    if (!source) return source.error();
+    made->read_ahead(std::move(source).value());
+    return made;
+  }
+  if (form != TraceForm::Binary) {
     Result<std::unique_ptr<EventSource>> source = open_trace(path);
     if (!source) return source.error();
     made->source_ = std::move(source).value();
@@ -15,9 +32,7 @@ Result<std::unique_ptr<CheckSource>> CheckSource::open(const std::string& path, 
   reading.reuse_ids = true;
   Result<std::unique_ptr<BinarySource>> source = open_binary_trace(path, reading);
   if (!source) return source.error();
-  made->binary_ = source.value().get();
-  made->source_ = std::move(source).value();
-  if (made->binary_->touched() != nullptr) made->ahead_ = std::make_unique<ReadAhead>(*made->binary_);
+  made->binary_ = made->read_ahead(std::move(source).value());
   return made;
 }
 
@@ -25,6 +40,11 @@ Result<std::span<const Event>> CheckSource::next() {
   Result<std::span<const Event>> batch = events().next();
   if (progress_ != nullptr && batch) progress_->more(batch.value().size());
   return batch;
+}
+
+bool CheckSource::complete() const {
+  if (ahead_) ahead_->stop();
+  return events().complete();
 }
 
 std::vector<std::string> CheckSource::remarks() const {

@@ -1,5 +1,5 @@
 // What `cleave check TRACE` judges: the events one batch after another, whatever form the trace has, with memory for what
-// there is at a time and not for the trace. Recorded traces are read in a thread of their own.
+// there is at a time and not for the trace. All but Cleave's text, which is loaded, are read in a thread of their own.
 #pragma once
 
 #include <memory>
@@ -24,16 +24,19 @@ class CheckSource final : public EventSource {
   const FreedIds& freed() const override { return events().freed(); }
   uint64_t old_value(size_t position) const override { return events().old_value(position); }
   const Trace& tables() const override { return events().tables(); }
-  bool complete() const override { return events().complete(); }
+  // Ends the reading: to be asked last.
+  bool complete() const override;
   // What there is to say about the trace; complete at the end.
   std::vector<std::string> remarks() const;
 
  private:
+  template <typename Source>
+  Source* read_ahead(std::unique_ptr<Source> source);
   EventSource& events() const { return ahead_ ? *ahead_ : *source_; }
 
   std::unique_ptr<EventSource> source_;
-  BinarySource* binary_ = nullptr;  // the same, if it is one
-  std::unique_ptr<EventSource> ahead_;  // reads it
+  BinarySource* binary_ = nullptr;    // the same, if it is one
+  std::unique_ptr<ReadAhead> ahead_;  // reads it
   Progress* progress_ = nullptr;
 };
 

@@ -333,4 +333,11 @@ void Assembler::forget_atoms(uint64_t address, uint64_t bytes) {
   directory_.end_variables(std::span(ended).subspan(before));
 }
 
+uint64_t Batch::old_value(size_t position) const {
+  auto it = std::lower_bound(old_values.begin(), old_values.end(), position,
+                             [](const auto& entry, size_t wanted) { return entry.first < wanted; });
+  CLEAVE_CHECK(it != old_values.end() && it->first == position, "old_value of an event that is not an update");
+  return it->second;
+}
+
 }  // namespace cleave

@@ -30,6 +30,8 @@ struct Batch {
   std::vector<std::pair<uint32_t, uint64_t>> old_values;  // position in events, what the update read
   std::vector<EventOrigin> origins;                       // if asked for
   FreedIds freed;                                         // after the last event
+  // What the update at that position read.
+  uint64_t old_value(size_t position) const;
   void clear() {
     freed.clear();
     splits.clear();

@@ -224,8 +224,8 @@ void ColumnReader::each(const Column& column, size_t from, size_t count, Put put
   }
 }
 
-bool ColumnReader::read(const Trace& tables, size_t count, Event* out,
-                        std::vector<std::pair<size_t, uint64_t>>& updates) {
+bool ColumnReader::read(const IdLimits& limits, size_t count, Event* out,
+                        std::vector<std::pair<uint32_t, uint64_t>>& updates) {
   auto same = [&](Field field) { return columns_[field].same; };
   // Fields that are the same for all are written once, with the first pass.
   Event all{.kind = static_cast<EventKind>(same(kKind)), .thread = ThreadId{static_cast<uint32_t>(same(kThread))}};
@@ -249,9 +249,9 @@ bool ColumnReader::read(const Trace& tables, size_t count, Event* out,
   column(kContext, [&](size_t i, uint64_t v) { out[i].context = ContextId{static_cast<uint32_t>(v) - 1}; });
   column(kObject2, [&](size_t i, uint64_t v) { out[i].object2 = static_cast<uint32_t>(v) - 1; });
   column(kValue, [&](size_t i, uint64_t v) { out[i].value = v; });
-  if (!ids_hold(tables, {out, count})) return false;
+  if (!ids_hold(limits, {out, count})) return false;
   size_t first = updates.size();
-  for (size_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; ++i) {
     if (out[i].kind == EventKind::Update) [[unlikely]]
       updates.emplace_back(i, 0);
   }
@@ -267,27 +267,30 @@ bool ColumnReader::read(const Trace& tables, size_t count, Event* out,
   return !over || (next_update_ == updates_ && next_symbolic_ == symbolic_.size());
 }
 
-bool ColumnReader::ids_hold(const Trace& tables, std::span<const Event> events) const {
-  // Largest id plus one of each kind of event; none (UINT32_MAX) plus one is 0.
-  std::array<uint32_t, 256> limit{}, limit2{}, unknown{};
+IdLimits::IdLimits(const Trace& tables)
+    : threads(static_cast<uint32_t>(tables.threads().size())),
+      sites(static_cast<uint32_t>(tables.sites().size())),
+      contexts(static_cast<uint32_t>(tables.contexts().size())) {
   unknown.fill(1);
   for (auto kind = static_cast<unsigned>(EventKind::Read); kind <= kEventKinds; ++kind) {
     auto as = static_cast<EventKind>(kind);
     unknown[kind] = 0;
-    limit[kind] = last_id(tables, object_meaning(as));
+    object[kind] = last_id(tables, object_meaning(as));
     bool waits = as == EventKind::Wait || as == EventKind::Wake;
-    limit2[kind] = as == EventKind::Begin ? last_id(tables, ObjectMeaning::Object)
-                   : waits                ? last_id(tables, ObjectMeaning::Sync)
-                                          : UINT32_MAX;
+    object2[kind] = as == EventKind::Begin ? last_id(tables, ObjectMeaning::Object)
+                    : waits                ? last_id(tables, ObjectMeaning::Sync)
+                                           : UINT32_MAX;
   }
+}
+
+bool ColumnReader::ids_hold(const IdLimits& limits, std::span<const Event> events) const {
   auto over = [](uint32_t id, uint32_t most) { return static_cast<unsigned>(id > most); };
-  auto threads = static_cast<uint32_t>(tables.threads().size()), sites = static_cast<uint32_t>(tables.sites().size()),
-       contexts = static_cast<uint32_t>(tables.contexts().size());
-  if (threads == 0) return events.empty();
+  if (limits.threads == 0) return events.empty();
   unsigned bad = 0;
   for (const Event& event : events) {
     auto kind = static_cast<uint8_t>(event.kind);
-    bad |= unknown[kind] | over(raw(event.thread), threads - 1) | over(event.object + 1, limit[kind]);
+    bad |= limits.unknown[kind] | over(raw(event.thread), limits.threads - 1) |
+           over(event.object + 1, limits.object[kind]);
   }
   // What is the same for all and is nothing needs no second look.
   bool plain = true;
@@ -295,8 +298,8 @@ bool ColumnReader::ids_hold(const Trace& tables, std::span<const Event> events) 
     plain = plain && columns_[field].form == Column::kSame && columns_[field].same == 0;
   for (size_t i = 0; i < events.size() && !plain; ++i) {
     const Event& event = events[i];
-    bad |= over(raw(event.site) + 1, sites) | over(raw(event.context) + 1, contexts) |
-           over(event.object2 + 1, limit2[static_cast<uint8_t>(event.kind)]) |
+    bad |= over(raw(event.site) + 1, limits.sites) | over(raw(event.context) + 1, limits.contexts) |
+           over(event.object2 + 1, limits.object2[static_cast<uint8_t>(event.kind)]) |
            over(static_cast<uint32_t>(event.order()), static_cast<uint32_t>(MemoryOrder::SeqCst));
   }
   return bad == 0;

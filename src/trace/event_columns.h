@@ -19,14 +19,21 @@ inline constexpr size_t kColumnEvents = 65536;  // of one block
 // The events [begin, end) of the trace, at most kColumnEvents, as one block.
 std::string write_columns(const Trace& trace, size_t begin, size_t end);
 
+// One more than the largest id of each kind, and how far that goes for what an event names; none (UINT32_MAX) plus one is 0.
+struct IdLimits {
+  explicit IdLimits(const Trace& tables);
+  uint32_t threads, sites, contexts;
+  std::array<uint32_t, 256> object{}, object2{}, unknown;  // by kind of event; unknown: there is no such kind
+};
+
 class ColumnReader {
  public:
   // `block` must stay while it is read. False: it is damaged.
   bool open(std::span<const uint8_t> block);
   size_t left() const { return count_ - at_; }
-  // The next `count` events, not more than are left, with `updates` as (position in out, what it read). `tables` must
-  // hold every id. False: the block is damaged.
-  bool read(const Trace& tables, size_t count, Event* out, std::vector<std::pair<size_t, uint64_t>>& updates);
+  // The next `count` events, not more than are left, with `updates` as (position in out, what it read). Every id must be
+  // within the limits. False: the block is damaged.
+  bool read(const IdLimits& limits, size_t count, Event* out, std::vector<std::pair<uint32_t, uint64_t>>& updates);
   // Program data of the events of the last read(): (position in out, data).
   std::span<const std::pair<size_t, SymbolicInfo>> symbolic() const { return given_; }
 
@@ -46,7 +53,7 @@ class ColumnReader {
   static void each(const Column& column, size_t from, size_t count, Put put);
   bool open_column(Column& column, std::span<const uint8_t>& rest, size_t values);
   bool open_symbolic(std::span<const uint8_t> rest);
-  bool ids_hold(const Trace& tables, std::span<const Event> events) const;
+  bool ids_hold(const IdLimits& limits, std::span<const Event> events) const;
 
   std::array<Column, kFields> columns_;
   std::vector<std::pair<size_t, SymbolicInfo>> symbolic_, given_;

@@ -38,6 +38,15 @@ class EventList {
     if (size_ == room_) [[unlikely]] grow(std::max<size_t>(64, 2 * room_));
     return events_.get() + size_++;
   }
+  // Places for so many, in place of what was there; to be filled at once.
+  Event* places(size_t count) {
+    size_ = 0;
+    reserve(count);
+    size_ = count;
+    return events_.get();
+  }
+  // The first so many stay.
+  void shorten(size_t count) { size_ = std::min(size_, count); }
 
  private:
   static_assert(std::is_trivially_copyable_v<Event> && std::is_trivially_destructible_v<Event>);

@@ -98,8 +98,11 @@ Result<std::unique_ptr<EventSource>> open_trace(const std::string& path) {
       if (!trace) return trace.error();
       return std::unique_ptr<EventSource>(new LoadedSource(std::move(trace).value()));
     }
-    case TraceForm::Rapid:
-      return open_rapid_trace(path);
+    case TraceForm::Rapid: {
+      Result<std::unique_ptr<BatchSource>> source = open_rapid_trace(path);
+      if (!source) return source.error();
+      return std::unique_ptr<EventSource>(std::move(source).value());
+    }
     default:
       return not_a_trace(path, bytes);
   }

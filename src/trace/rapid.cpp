@@ -13,7 +13,9 @@
 
 #include "base/huge_pages.h"
 #include "base/mapped_file.h"
+#include "trace/assembler.h"
 #include "trace/rapid_line.h"
+#include "trace/table_growth.h"
 
 namespace cleave {
 namespace {
@@ -86,6 +88,8 @@ class RapidParser {
   bool failed() const { return !error_.empty(); }
   Error error() const { return Error{fmt::format("{}: line {}", place_, line_), error_}; }
   TraceBuilder& builder() { return builder_; }
+  const Trace& tables() const { return builder_.tables(); }
+  TouchedEntries& touched() { return touched_; }
 
  private:
   enum class Outcome { Event, Skip, Bad };
@@ -98,6 +102,7 @@ class RapidParser {
       const void* newline = std::memchr(next_, '\n', static_cast<size_t>(end_ - next_));
       const char* stop = newline != nullptr ? static_cast<const char*>(newline) : end_;
       next_ = newline != nullptr ? stop + 1 : end_;
+      ends_.pass_up_to(next_);
       while (stop > begin && (stop[-1] == '\r' || stop[-1] == ' ' || stop[-1] == '\t')) --stop;
       if (begin == stop || *begin == '#') continue;
       switch (parse({begin, static_cast<size_t>(stop - begin)}, event)) {
@@ -126,9 +131,14 @@ class RapidParser {
   // lines; 0: read the next one the long way.
   size_t usual_lines(std::span<Event> out) {
     std::array<Awaited, 16> awaited;
+    if (ends_.empty()) ends_.look(next_, end_);
     const size_t most = std::min(out.size(), awaited.size());
     size_t count = 0;
-    while (count < most && usual_line(out[count], awaited[count])) ++count;
+    for (; count < most && !ends_.empty() && usual_line(out[count], awaited[count]); ++count) {
+      next_ = ends_.next();
+      ends_.pass();
+    }
+    line_ += count;
     for (size_t i = 0; i < count; ++i) {
       const Awaited& line = awaited[i];
       if (line.variable_size == 0) continue;
@@ -137,6 +147,7 @@ class RapidParser {
       if (out[i].object != NumberedNames::kUnknown) [[likely]] continue;
       next_ = line.begin;  // it has another letter
       line_ -= count - i;
+      ends_.back(count - i);
       return i;
     }
     return count;
@@ -149,24 +160,21 @@ class RapidParser {
     const uint32_t thread = numbered_threads_.find(line.thread_letter, line.thread);
     const NumberedPlace place = numbered_sites_[line.location];
     if (thread == NumberedNames::kUnknown || place.site == kNone<SiteId>) return false;
-    awaited = {.begin = next_};
     uint32_t object = UINT32_MAX;
     EventKind kind = EventKind::End;
     if (line.kind <= RapidLine::Kind::Write) {
       kind = line.kind == RapidLine::Kind::Read ? EventKind::Read : EventKind::Write;
       numbered_variables_.prefetch(line.variable);
-      awaited = {.begin = next_,
-                 .variable = line.variable,
-                 .variable_at = static_cast<uint8_t>(line.variable_at),
-                 .variable_size = static_cast<uint8_t>(line.variable_size),
-                 .letter = line.variable_letter};
     } else if (line.kind == RapidLine::Kind::Begin) {
       kind = EventKind::Begin;
       if ((object = place.unit) == UINT32_MAX) return false;
     }
+    awaited = {.begin = next_,
+               .variable = line.variable,
+               .variable_at = static_cast<uint8_t>(line.variable_at),
+               .variable_size = static_cast<uint8_t>(line.variable_size),
+               .letter = line.variable_letter};
     event = Event{.kind = kind, .thread = ThreadId{thread}, .site = place.site, .object = object};
-    next_ += line.size;
-    ++line_;
     return true;
   }
   // kUnknown: it has another letter.
@@ -229,7 +237,10 @@ class RapidParser {
     event.kind = operation[0] == 'f' ? EventKind::Fork : EventKind::Join;
     ThreadId other = thread(object);
     event.object = raw(other);
-    if (event.kind == EventKind::Fork) builder_.thread_info(other).parent = event.thread;
+    if (event.kind == EventKind::Fork) {
+      builder_.thread_info(other).parent = event.thread;
+      if (touched_.wanted) touched_.threads.push_back(raw(other));
+    }
     return Outcome::Event;
   }
 
@@ -319,10 +330,12 @@ class RapidParser {
   const char* begin_;
   const char* next_;
   const char* end_;
+  LineEnds ends_;  // of the lines from next_ on
   std::string_view place_;
   size_t line_ = 0;
   std::string error_;
   TraceBuilder builder_;
+  TouchedEntries touched_;
   Names threads_, variables_, locks_, units_, sites_;
   NumberedNames numbered_threads_, numbered_variables_;
   std::vector<NumberedPlace> numbered_sites_;
@@ -331,28 +344,28 @@ class RapidParser {
   ThreadId last_thread_ = kNone<ThreadId>;
 };
 
-class RapidSource final : public EventSource {
+class RapidSource final : public BatchSource {
  public:
   RapidSource(MappedFile file, std::string path)
-      : file_(std::move(file)), path_(std::move(path)), parser_(file_.bytes(), path_) {
-    batch_.resize(kBatch);
-  }
+      : file_(std::move(file)), path_(std::move(path)), parser_(file_.bytes(), path_) {}
   Result<std::span<const Event>> next() override {
     constexpr size_t kAtATime = 4 << 20;
     if (parser_.read() >= let_go_ + kAtATime) file_.let_go(std::exchange(let_go_, parser_.read()), parser_.read());
-    size_t count = parser_.next(batch_);
-    if (count == 0 && parser_.failed()) return parser_.error();
-    return std::span<const Event>(batch_.data(), count);
+    batch_.events.shorten(parser_.next({batch_.events.places(kBatch), kBatch}));
+    if (batch_.events.empty() && parser_.failed()) return parser_.error();
+    return std::span<const Event>(batch_.events);
   }
+  void take(Batch& into) override { std::swap(batch_, into); }
+  TouchedEntries* touched() override { return &parser_.touched(); }
   uint64_t old_value(size_t) const override { return 0; }
-  const Trace& tables() const override { return const_cast<RapidParser&>(parser_).builder().tables(); }
+  const Trace& tables() const override { return parser_.tables(); }
 
  private:
   static constexpr size_t kBatch = 4096;
   MappedFile file_;
   std::string path_;
   RapidParser parser_;
-  std::vector<Event> batch_;
+  Batch batch_;
   size_t let_go_ = 0;  // of the text
 };
 
@@ -368,10 +381,10 @@ Result<Trace> parse_rapid_trace(std::string_view text, std::string_view place) {
   return std::move(parser.builder()).build();
 }
 
-Result<std::unique_ptr<EventSource>> open_rapid_trace(const std::string& path) {
+Result<std::unique_ptr<BatchSource>> open_rapid_trace(const std::string& path) {
   Result<MappedFile> file = MappedFile::open(path);
   if (!file) return file.error();
-  return std::unique_ptr<EventSource>(new RapidSource(std::move(file).value(), path));
+  return std::unique_ptr<BatchSource>(new RapidSource(std::move(file).value(), path));
 }
 
 }  // namespace cleave

@@ -21,6 +21,6 @@ namespace cleave {
 Result<Trace> parse_rapid_trace(std::string_view text, std::string_view place);
 
 // Reads as it goes; the file is mapped. An error of the text comes out of next().
-Result<std::unique_ptr<EventSource>> open_rapid_trace(const std::string& path);
+Result<std::unique_ptr<BatchSource>> open_rapid_trace(const std::string& path);
 
 }  // namespace cleave

@@ -1,12 +1,14 @@
 #include "trace/read_ahead.h"
 
-#include <algorithm>
 #include <chrono>
 
 namespace cleave {
 
-ReadAhead::ReadAhead(BinarySource& source, std::function<void()> meanwhile)
-    : source_(source), meanwhile_(std::move(meanwhile)), thread_([this] { read(); }) {}
+ReadAhead::ReadAhead(BatchSource& source, std::function<void()> meanwhile)
+    : source_(source),
+      touched_(source.touched()),
+      meanwhile_(std::move(meanwhile)),
+      thread_([this] { read(); }) {}
 
 void ReadAhead::stop() {
   {
@@ -19,9 +21,8 @@ void ReadAhead::stop() {
 
 // The other thread. Its last portion has no events.
 void ReadAhead::read() {
-  TouchedEntries* touched = source_.touched();
-  CLEAVE_CHECK(touched != nullptr, "only a recorded trace has tables that grow");
-  TableFollower follower(source_.tables(), *touched);
+  std::optional<TableFollower> follower;
+  if (touched_ != nullptr) follower.emplace(source_.tables(), *touched_);
   for (bool more = true; more;) {
     Portion portion;
     {
@@ -38,7 +39,7 @@ void ReadAhead::read() {
       portion.batch.clear();
       portion.error = batch.error();
     }
-    portion.growth = follower.take();
+    if (follower) portion.growth = follower->take();
     more = !portion.batch.events.empty();
     if (!hand_over(std::move(portion))) return;
     if (meanwhile_) meanwhile_();
@@ -95,19 +96,10 @@ Result<std::span<const Event>> ReadAhead::next() {
     wake = before > kMost / 2 && weight_ <= kMost / 2;
   }
   if (wake) changed_.notify_all();
-  mirror_.apply(std::move(current_.growth));
+  if (touched_ != nullptr) mirror_.apply(std::move(current_.growth));
   if (current_.error) return *current_.error;
   if (current_.batch.events.empty()) stop();
   return std::span<const Event>(current_.batch.events);
-}
-
-uint64_t ReadAhead::old_value(size_t position) const {
-  const auto& old_values = current_.batch.old_values;
-  auto it = std::lower_bound(old_values.begin(), old_values.end(), position,
-                             [](const auto& entry, size_t wanted) { return entry.first < wanted; });
-  CLEAVE_CHECK(it != old_values.end() && it->first == position,
-               "old_value of an event that is not an update");
-  return it->second;
 }
 
 }  // namespace cleave

@@ -1,6 +1,6 @@
-// A recorded trace read in a thread of its own, so that whoever judges the events does not wait for them to be put in
-// order. What comes out is the same, event for event: a batch brings along what the tables had gained when it was made,
-// and next() shows the tables as they were then.
+// A trace read in a thread of its own, so that whoever judges the events does not wait for them to be put in order or to be
+// taken out of text. What comes out is the same, event for event: where tables grow with the events, a batch brings along
+// what they had gained when it was made, and next() shows the tables as they were then.
 #pragma once
 
 #include <condition_variable>
@@ -10,7 +10,8 @@
 #include <optional>
 #include <thread>
 
-#include "trace/reader.h"
+#include "trace/assembler.h"
+#include "trace/stream.h"
 #include "trace/table_growth.h"
 
 namespace cleave {
@@ -19,7 +20,7 @@ class ReadAhead final : public EventSource {
  public:
   // `source` must outlive this and is the other thread's until the end or stop(). `meanwhile` is called in that thread
   // after every batch, and again and again while it waits for us.
-  explicit ReadAhead(BinarySource& source, std::function<void()> meanwhile = {});
+  explicit ReadAhead(BatchSource& source, std::function<void()> meanwhile = {});
   ~ReadAhead() override { stop(); }
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
@@ -27,8 +28,8 @@ class ReadAhead final : public EventSource {
   Result<std::span<const Event>> next() override;
   std::span<const VariableSplit> splits() const override { return current_.batch.splits; }
   const FreedIds& freed() const override { return current_.batch.freed; }
-  uint64_t old_value(size_t position) const override;
-  const Trace& tables() const override { return mirror_.tables(); }
+  uint64_t old_value(size_t position) const override { return current_.batch.old_value(position); }
+  const Trace& tables() const override { return touched_ != nullptr ? mirror_.tables() : source_.tables(); }
   // To be asked after the end or stop().
   bool complete() const override { return source_.complete(); }
 
@@ -52,7 +53,8 @@ class ReadAhead final : public EventSource {
   bool hand_over(Portion portion);
   void wait_for_portion(std::unique_lock<std::mutex>& guard);
 
-  BinarySource& source_;
+  BatchSource& source_;
+  TouchedEntries* const touched_;  // null: the tables are the source's own
   std::function<void()> meanwhile_;
   TableMirror mirror_;
   Portion current_;

@@ -61,13 +61,7 @@ class RecordSource final : public BinarySource {
   }
   std::span<const VariableSplit> splits() const override { return batch_.splits; }
   const FreedIds& freed() const override { return batch_.freed; }
-  uint64_t old_value(size_t position) const override {
-    auto it = std::lower_bound(batch_.old_values.begin(), batch_.old_values.end(), position,
-                               [](const auto& entry, size_t wanted) { return entry.first < wanted; });
-    CLEAVE_CHECK(it != batch_.old_values.end() && it->first == position,
-                 "old_value of an event that is not an update");
-    return it->second;
-  }
+  uint64_t old_value(size_t position) const override { return batch_.old_value(position); }
   const Trace& tables() const override { return builder_.tables(); }
   bool complete() const override { return file_->ended() && !file_->damaged(); }
   const TraceFile& file() const override { return *file_; }

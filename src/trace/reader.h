@@ -36,16 +36,12 @@ struct ReadNotes {
   std::vector<std::pair<SiteId, uint64_t>> unexplained;  // by site, most first
 };
 
-class BinarySource : public EventSource {
+class BinarySource : public BatchSource {
  public:
   virtual ReadNotes notes() const = 0;
   virtual const TraceFile& file() const = 0;
   // Sentences about what was lost or guessed; complete at the end.
   virtual std::vector<std::string> remarks() const = 0;
-  // Which entries of the tables change while events are read; null if all is there from the beginning.
-  virtual TouchedEntries* touched() { return nullptr; }
-  // The last batch, instead of a copy of it, of a source whose tables grow. What `into` held is filled again.
-  virtual void take(Batch&) { CLEAVE_CHECK(false, "only a recorded trace gives its batches away"); }
 };
 
 // Works for both kinds of binary trace: recorded ones, and those that `trace import` wrote.

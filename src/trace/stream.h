@@ -54,6 +54,19 @@ class EventSource {
   virtual bool complete() const { return true; }
 };
 
+struct Batch;
+struct TouchedEntries;
+
+// A source that gives its batches away, so that a thread of its own can read it (read_ahead.h).
+class BatchSource : public EventSource {
+ public:
+  // The last batch, instead of a copy of it. What `into` held is filled again.
+  virtual void take(Batch& into) = 0;
+  // Which entries of the tables change while events are read. Null: the tables are whole once the source is open, and
+  // next() does not look at them any more.
+  virtual TouchedEntries* touched() { return nullptr; }
+};
+
 // A loaded trace as a source.
 class TraceSource final : public EventSource {
  public:

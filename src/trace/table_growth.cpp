@@ -42,7 +42,13 @@ TableGrowth TableFollower::take() {
   take_ids(changes.outer_set, changes.outer_set_dropped, taken_.outer_set, growth.outer_set, touched_.objects);
   take_ids(changes.moved, changes.moved_dropped, taken_.moved, growth.moved, touched_.variables);
   cleave::take(tables_.threads(), taken_.threads, touched_.threads, growth.threads);
-  cleave::take(tables_.variables(), taken_.variables, touched_.variables, growth.variables);
+  if (tables_.variable_table().only_names()) {
+    growth.bare = tables_.variable_table().names_from(taken_.variables);
+    taken_.variables = tables_.variable_count();
+    touched_.variables.clear();
+  } else {
+    cleave::take(tables_.variables(), taken_.variables, touched_.variables, growth.variables);
+  }
   cleave::take(tables_.objects(), taken_.objects, touched_.objects, growth.objects);
   cleave::take(tables_.syncs(), taken_.syncs, touched_.syncs, growth.syncs);
   take_added(tables_.sites(), taken_.sites, growth.sites);
@@ -61,9 +67,10 @@ void TableMirror::apply(TableGrowth growth) {
   for (auto& [id, info] : growth.syncs.changed) builder_.sync_info(SyncId{id}) = std::move(info);
   for (ThreadInfo& info : growth.threads.added) builder_.add_thread(std::move(info));
   for (VariableInfo& info : growth.variables.added) builder_.add_variable(std::move(info));
+  builder_.add_variables(std::move(growth.bare));
   for (ObjectInfo& info : growth.objects.added) builder_.add_object(std::move(info));
   for (SyncInfo& info : growth.syncs.added) builder_.add_sync(std::move(info));
-  for (SiteInfo& info : growth.sites) builder_.add_site(std::move(info));
+  for (SiteInfo& info : growth.sites) builder_.append_site(std::move(info));
   for (UnitNameInfo& info : growth.unit_names) builder_.add_unit_name(std::move(info));
   for (const ContextInfo& info : growth.contexts) builder_.add_context(info);
   for (const std::string& name : growth.input_names) builder_.input_name(name);

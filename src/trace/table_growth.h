@@ -22,6 +22,7 @@ struct TableGrowth {
   };
   Of<ThreadInfo> threads;
   Of<VariableInfo> variables;
+  VariableTable bare;  // added after those, where all there are have only names
   Of<ObjectInfo> objects;
   Of<SyncInfo> syncs;
   std::vector<SiteInfo> sites;

@@ -107,6 +107,11 @@ SiteId TraceBuilder::add_site(SiteInfo info) {
   })};
 }
 
+SiteId TraceBuilder::append_site(SiteInfo info) {
+  trace_.sites_.push_back(std::move(info));
+  return id_of<SiteId>(trace_.sites_.size() - 1);
+}
+
 UnitNameId TraceBuilder::add_unit_name(UnitNameInfo info) {
   trace_.unit_names_.push_back(std::move(info));
   return id_of<UnitNameId>(trace_.unit_names_.size() - 1);

@@ -178,6 +178,7 @@ class TraceBuilder {
   ObjectId add_object(ObjectInfo info);
   SyncId add_sync(SyncInfo info);
   SiteId add_site(SiteInfo info);  // equal sites get one id
+  SiteId append_site(SiteInfo info);  // one that is known to be new; not to be mixed with add_site
   UnitNameId add_unit_name(UnitNameInfo info);
   ContextId add_context(ContextInfo info);  // equal contexts get one id
 
@@ -193,6 +194,8 @@ class TraceBuilder {
   size_t size() const { return trace_.events_.size(); }
   // All variables at once, in place of those there are.
   void set_variables(VariableTable variables) { trace_.variables_ = std::move(variables); }
+  // Behind those there are.
+  void add_variables(VariableTable variables) { trace_.variables_.append(std::move(variables)); }
   // What has been built so far; for sources whose tables grow while their events are handed on elsewhere.
   const Trace& tables() const { return trace_; }
 

@@ -1,11 +1,12 @@
 // The variables of a trace.
 //
 // A generated trace may have a million of which nothing is known but a name: they are kept as text, 8 bytes and the name
-// each, until somebody asks for one of them. A checker that finds nothing never does.
+// each, until somebody asks for one of them, or as they stand in the file. A checker that finds nothing never asks.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,13 +33,19 @@ struct VariableInfo {
 
 class VariableTable {
  public:
+  // Puts so many names one after the other into the string, and where each of them ends.
+  using GiveNames = std::function<void(size_t count, std::string& names, std::vector<uint64_t>& ends)>;
+
   VariableTable() = default;
+  // Variables of which only names are known, and these when somebody asks for them.
+  VariableTable(size_t count, GiveNames names)
+      : bare_(count > 0), count_(count), give_names_(count > 0 ? std::move(names) : nullptr) {}
   VariableTable(const VariableTable& other) : made_(other.all()) {}
   VariableTable(VariableTable&& other) noexcept { *this = std::move(other); }
   VariableTable& operator=(const VariableTable& other) { return *this = VariableTable(other); }
   VariableTable& operator=(VariableTable&& other) noexcept;
 
-  size_t size() const { return bare() ? ends_.size() : made_.size(); }
+  size_t size() const { return bare() ? count_ : made_.size(); }
   // Made on the first call: O(variables) then. Several threads may ask for the same table.
   const std::vector<VariableInfo>& all() const {
     if (bare()) make();
@@ -51,15 +58,22 @@ class VariableTable {
   bool only_names() const { return bare(); }
   void add(VariableInfo info);
   void add_name(std::string_view name);
+  // All of `more` behind those there are.
+  void append(VariableTable more);
+  // Those from `begin` on, where all are only names.
+  VariableTable names_from(size_t begin) const;
 
   friend bool operator==(const VariableTable& a, const VariableTable& b) { return a.all() == b.all(); }
 
  private:
   bool bare() const { return bare_.load(std::memory_order_acquire); }
   void make() const;
+  void fetch() const;
 
   // All of them are only names.
   mutable std::atomic<bool> bare_ = false;
+  size_t count_ = 0;  // of them then
+  mutable GiveNames give_names_;       // to be asked first
   mutable std::string names_;          // one after the other
   mutable std::vector<uint64_t> ends_;  // of each name in names_
   mutable std::vector<VariableInfo> made_;

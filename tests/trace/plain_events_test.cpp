@@ -53,6 +53,50 @@ TEST(PlainEvents, TheSourceGivesTheSameEvents) {
   std::remove(path().c_str());
 }
 
+Trace named_only(size_t variables) {
+  TraceBuilder builder;
+  for (size_t i = 0; i < variables; ++i)
+    builder.read("T1", i == 3 ? "" : "variable " + std::to_string(i * i), 0);
+  return std::move(builder).build();
+}
+
+// Variables of which only names are known: a stream leaves the names in the file until they are wanted.
+TEST(PlainEvents, NamesAreReadWhenTheyAreWanted) {
+  Trace trace = named_only(1000);
+  std::ofstream(path(), std::ios::binary) << write_binary_trace(trace);
+  Result<Trace> loaded = load_trace(path());
+  ASSERT_TRUE(loaded.ok()) << loaded.error().sentence();
+  EXPECT_EQ(loaded.value(), trace);
+  Result<std::unique_ptr<BinarySource>> source = open_binary_trace(path());
+  ASSERT_TRUE(source.ok());
+  const Trace& tables = source.value()->tables();
+  EXPECT_EQ(tables.variable_count(), 1000u);
+  EXPECT_TRUE(tables.variable_table().only_names());
+  EXPECT_EQ(tables.variable(VariableId{3}).name, "");
+  EXPECT_EQ(tables.variable(VariableId{999}).name, "variable 998001");
+  EXPECT_EQ(tables.variable_table(), trace.variable_table());
+  std::remove(path().c_str());
+}
+
+// Names that cannot be read are an error to who loads a trace; who streams it learns of the events what there
+// is.
+TEST(PlainEvents, DamagedNamesAreNotMadeUp) {
+  std::string bytes = write_binary_trace(named_only(300));
+  const std::string frame("\x28\xb5\x2f\xfd", 4);  // how a frame of zstd begins: the second one has the names
+  size_t names = bytes.find(frame, bytes.find(frame) + 1);
+  ASSERT_NE(names, std::string::npos);
+  bytes[names + 12] = static_cast<char>(bytes[names + 12] ^ 0x55);
+  correct_checksums(bytes);
+  std::ofstream(path(), std::ios::binary) << bytes;
+  EXPECT_FALSE(load_trace(path()).ok());
+  Result<std::unique_ptr<BinarySource>> source = open_binary_trace(path());
+  ASSERT_TRUE(source.ok());
+  EXPECT_EQ(source.value()->tables().variable_count(), 300u);
+  EXPECT_EQ(source.value()->next().value().size(), 300u);
+  EXPECT_EQ(source.value()->tables().variable(VariableId{17}).name, "?17");
+  std::remove(path().c_str());
+}
+
 // Damage behind the checksum: what a hostile writer could produce.
 TEST(PlainEvents, HostileBytesAreAnErrorOrATraceNeverACrash) {
   Random random(11);

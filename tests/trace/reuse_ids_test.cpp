@@ -9,6 +9,7 @@
 #include "trace/damage.h"
 #include "trace/fake_program.h"
 #include "trace/read_ahead.h"
+#include "trace/reader.h"
 #include "trace/same_stream.h"
 
 namespace cleave {
