@@ -1,6 +1,8 @@
-// Throughput of `cleave check --sets one` on generated serializable traces: events in memory (the checker alone),
-// Cleave's binary trace, and RAPID text. Seconds are of one core and
-// include opening the file and reading its names; the peak is that of the process that reads and checks.
+// Throughput of `cleave check --sets one` on generated serializable traces: events in memory (the checker
+// alone), Cleave's binary trace, and RAPID text. Opening the file and reading its names is measured too.
+//   one core   reading and judging in one thread, seconds of processor time
+//   as run     reading and judging in a thread each, as `cleave check` does it: seconds that passed, and the
+//              processor time of both; the peak is that of this process
 //
 //   check_bench            one line a shape and source, 1 and 10 million events
 //   check_bench --quick    1 million only
@@ -22,16 +24,19 @@
 #include "serializable_trace.h"
 #include "trace/plain_events.h"
 #include "trace/rapid.h"
+#include "trace/read_ahead.h"
 
 namespace cleave::bench {
 namespace {
 
-// Time of this thread on a core: what else runs on the machine does not count.
-double core_seconds() {
+double seconds_of(clockid_t clock) {
   timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  clock_gettime(clock, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
+// Time of this process on all cores: what else runs on the machine does not count.
+double core_seconds() { return seconds_of(CLOCK_PROCESS_CPUTIME_ID); }
+double wall_seconds() { return seconds_of(CLOCK_MONOTONIC); }
 
 // A generated trace as a source: nothing of it is stored. `generating` is the time the generator took.
 class GeneratedSource final : public EventSource {
@@ -80,7 +85,7 @@ double peak_megabytes() {
 }
 
 struct Timed {
-  double seconds;
+  double core, wall;  // seconds
   conflict::CheckReport report;
 };
 
@@ -88,9 +93,10 @@ Timed time_check(EventSource& source) {
   conflict::CheckOptions options;
   options.units.annotated = true;
   options.sets.one = true;
-  double start = core_seconds();
+  double core = core_seconds(), wall = wall_seconds();
   Result<conflict::CheckReport> report = conflict::check(source, options);
-  double seconds = core_seconds() - start;
+  core = core_seconds() - core;
+  wall = wall_seconds() - wall;
   if (!report) {
     fmt::print(stderr, "check_bench: {}\n", report.error().sentence());
     std::exit(1);
@@ -99,14 +105,19 @@ Timed time_check(EventSource& source) {
     fmt::print(stderr, "check_bench: a cycle in a serializable trace\n");
     std::exit(1);
   }
-  return {seconds, std::move(report).value()};
+  return {core, wall, std::move(report).value()};
 }
 
-void row(const TraceSize& size, const char* from, const Timed& timed) {
-  fmt::print("{:>10} {:>7} {:>9} {:>8} {:>8} {:>9.3f} {:>8.1f} {:>9} {:>9.0f}\n", size.events, size.threads,
-             size.variables, size.overlap ? "yes" : "no", from, timed.seconds,
-             static_cast<double>(size.events) / timed.seconds / 1e6, timed.report.most_live, peak_megabytes());
-  std::fflush(stdout);
+// The first half of a line: what one core does.
+void row(const TraceSize& size, const char* from, double core) {
+  fmt::print("{:>10} {:>7} {:>9} {:>8} {:>8} {:>9.3f} {:>8.1f}", size.events, size.threads, size.variables,
+             size.overlap ? "yes" : "no", from, core, static_cast<double>(size.events) / core / 1e6);
+}
+// The second half: what comes out as it is run.
+void row_ends(const TraceSize& size, const Timed& timed) {
+  fmt::print(" {:>9.3f} {:>8.1f} {:>9.3f} {:>9} {:>9.0f}\n", timed.wall,
+             static_cast<double>(size.events) / timed.wall / 1e6, timed.core, timed.report.most_live,
+             peak_megabytes());
 }
 
 // Work in a process of its own, so that the peak of memory is that of the work.
@@ -155,20 +166,33 @@ void write_binary(const TraceSize& size, const std::string& path) {
   write_binary_trace(std::move(builder).build(), [&](std::string_view bytes) { file << bytes; });
 }
 
+// With a thread for the reader, or without.
 template <typename Source>
-void row_of(const TraceSize& size, const char* from, Result<std::unique_ptr<Source>> (*open)(const std::string&),
-            const std::string& path) {
-  double start = core_seconds();
+Timed time_file(Result<std::unique_ptr<Source>> (*open)(const std::string&), const std::string& path,
+                bool ahead) {
+  double core = core_seconds(), wall = wall_seconds();
   Result<std::unique_ptr<Source>> source = open(path);
-  double opening = core_seconds() - start;
+  core = core_seconds() - core;
+  wall = wall_seconds() - wall;
   if (!source) {
     fmt::print(stderr, "check_bench: {}\n", source.error().sentence());
     _exit(1);
   }
-  Timed timed = time_check(*source.value());
-  timed.seconds += opening;
-  row(size, from, timed);
+  Timed timed =
+      ahead ? time_check(*std::make_unique<ReadAhead>(*source.value())) : time_check(*source.value());
+  timed.core += core;
+  timed.wall += wall;
+  return timed;
 }
+
+template <typename Source>
+void row_of(const TraceSize& size, const char* from,
+            Result<std::unique_ptr<Source>> (*open)(const std::string&), const std::string& path) {
+  apart([&] { row(size, from, time_file(open, path, false).core); });
+  apart([&] { row_ends(size, time_file(open, path, true)); });
+}
+
+Result<std::unique_ptr<BinarySource>> open_binary(const std::string& path) { return open_binary_trace(path); }
 
 void measure(const TraceSize& size) {
   std::string path = std::filesystem::temp_directory_path() / fmt::format("check_bench.{}", getpid());
@@ -176,12 +200,14 @@ void measure(const TraceSize& size) {
     std::vector<Event> events = generate(size);
     Trace tables = SerializableTrace::tables(size);
     StoredSource stored(events, tables);
-    row(size, "memory", time_check(stored));
+    Timed timed = time_check(stored);
+    row(size, "memory", timed.core);
+    row_ends(size, timed);
   });
   apart([&] { write_binary(size, path); });
-  apart([&] { row_of<BinarySource>(size, "binary", [](const std::string& file) { return open_binary_trace(file); }, path); });
+  row_of(size, "binary", open_binary, path);
   apart([&] { write_rapid(size, path); });
-  apart([&] { row_of<EventSource>(size, "rapid", open_rapid_trace, path); });
+  row_of(size, "rapid", open_rapid_trace, path);
   std::filesystem::remove(path);
 }
 
@@ -193,11 +219,13 @@ void measure_huge(uint64_t events) {
     apart([&] {
       GeneratedSource source(size);
       Timed timed = time_check(source);
-      timed.seconds -= source.generating;
-      row(size, "stream", timed);
+      timed.core -= source.generating;
+      timed.wall -= source.generating;
+      row(size, "stream", timed.core);
+      row_ends(size, timed);
     });
     apart([&] { write_rapid(size, path); });
-    apart([&] { row_of<EventSource>(size, "rapid", open_rapid_trace, path); });
+    row_of(size, "rapid", open_rapid_trace, path);
     std::filesystem::remove(path);
   }
 }
@@ -209,8 +237,9 @@ int run(int argc, char** argv) {
     only_long = only_long || std::strcmp(argv[i], "--long") == 0;
     huge = huge || std::strcmp(argv[i], "--huge") == 0;
   }
-  fmt::print("{:>10} {:>7} {:>9} {:>8} {:>8} {:>9} {:>8} {:>9} {:>9}\n", "events", "threads", "variables",
-             "overlap", "from", "seconds", "Mev/s", "most live", "peak MB");
+  fmt::print("{:>10} {:>7} {:>9} {:>8} {:>8} {:>9} {:>8} {:>9} {:>8} {:>9} {:>9} {:>9}\n", "events",
+             "threads", "variables", "overlap", "from", "one core", "Mev/s", "as run", "Mev/s", "processor",
+             "most live", "peak MB");
   if (huge) {
     measure_huge(100'000'000);
     return 0;
