@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include "base/check.h"
 
@@ -106,11 +107,18 @@ void Graph::clear_slot(uint32_t slot) {
   size_t word = slot / 64;
   uint64_t bit = uint64_t{1} << (slot % 64);
   emptied_.clear();
-  for (uint32_t row = 1; row < rows_.size(); ++row) {
-    uint64_t* bits = mask(row);
-    if ((bits[word] & bit) == 0) continue;
-    bits[word] &= ~bit;
-    if (std::all_of(bits, bits + words_, [](uint64_t w) { return w == 0; })) emptied_.push_back(row);
+  if (words_ == 1) {  // which rows have the bit is hard to foresee; that it was their last one is rare
+    for (uint32_t row = 1; row < rows_.size(); ++row) {
+      const uint64_t before = std::exchange(masks_[row], masks_[row] & ~bit);
+      if (before == bit) emptied_.push_back(row);
+    }
+  } else {
+    for (uint32_t row = 1; row < rows_.size(); ++row) {
+      uint64_t* bits = mask(row);
+      if ((bits[word] & bit) == 0) continue;
+      bits[word] &= ~bit;
+      if (std::all_of(bits, bits + words_, [](uint64_t w) { return w == 0; })) emptied_.push_back(row);
+    }
   }
   free_slots_.push_back(slot);
   for (uint32_t row : emptied_) row_is_empty(row);
