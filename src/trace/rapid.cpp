@@ -102,7 +102,6 @@ class RapidParser {
       const void* newline = std::memchr(next_, '\n', static_cast<size_t>(end_ - next_));
       const char* stop = newline != nullptr ? static_cast<const char*>(newline) : end_;
       next_ = newline != nullptr ? stop + 1 : end_;
-      ends_.pass_up_to(next_);
       while (stop > begin && (stop[-1] == '\r' || stop[-1] == ' ' || stop[-1] == '\t')) --stop;
       if (begin == stop || *begin == '#') continue;
       switch (parse({begin, static_cast<size_t>(stop - begin)}, event)) {
@@ -131,14 +130,9 @@ class RapidParser {
   // lines; 0: read the next one the long way.
   size_t usual_lines(std::span<Event> out) {
     std::array<Awaited, 16> awaited;
-    if (ends_.empty()) ends_.look(next_, end_);
     const size_t most = std::min(out.size(), awaited.size());
     size_t count = 0;
-    for (; count < most && !ends_.empty() && usual_line(out[count], awaited[count]); ++count) {
-      next_ = ends_.next();
-      ends_.pass();
-    }
-    line_ += count;
+    while (count < most && usual_line(out[count], awaited[count])) ++count;
     for (size_t i = 0; i < count; ++i) {
       const Awaited& line = awaited[i];
       if (line.variable_size == 0) continue;
@@ -147,7 +141,6 @@ class RapidParser {
       if (out[i].object != NumberedNames::kUnknown) [[likely]] continue;
       next_ = line.begin;  // it has another letter
       line_ -= count - i;
-      ends_.back(count - i);
       return i;
     }
     return count;
@@ -160,21 +153,24 @@ class RapidParser {
     const uint32_t thread = numbered_threads_.find(line.thread_letter, line.thread);
     const NumberedPlace place = numbered_sites_[line.location];
     if (thread == NumberedNames::kUnknown || place.site == kNone<SiteId>) return false;
+    awaited = {.begin = next_};
     uint32_t object = UINT32_MAX;
     EventKind kind = EventKind::End;
     if (line.kind <= RapidLine::Kind::Write) {
       kind = line.kind == RapidLine::Kind::Read ? EventKind::Read : EventKind::Write;
       numbered_variables_.prefetch(line.variable);
+      awaited = {.begin = next_,
+                 .variable = line.variable,
+                 .variable_at = static_cast<uint8_t>(line.variable_at),
+                 .variable_size = static_cast<uint8_t>(line.variable_size),
+                 .letter = line.variable_letter};
     } else if (line.kind == RapidLine::Kind::Begin) {
       kind = EventKind::Begin;
       if ((object = place.unit) == UINT32_MAX) return false;
     }
-    awaited = {.begin = next_,
-               .variable = line.variable,
-               .variable_at = static_cast<uint8_t>(line.variable_at),
-               .variable_size = static_cast<uint8_t>(line.variable_size),
-               .letter = line.variable_letter};
     event = Event{.kind = kind, .thread = ThreadId{thread}, .site = place.site, .object = object};
+    next_ += line.size;
+    ++line_;
     return true;
   }
   // kUnknown: it has another letter.
@@ -330,7 +326,6 @@ class RapidParser {
   const char* begin_;
   const char* next_;
   const char* end_;
-  LineEnds ends_;  // of the lines from next_ on
   std::string_view place_;
   size_t line_ = 0;
   std::string error_;

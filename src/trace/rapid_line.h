@@ -3,7 +3,6 @@
 // the numbers then follow from words of 8 bytes. No branch depends on how long a number is.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +20,7 @@ struct RapidLine {
   char thread_letter = 0, variable_letter = 0;
   uint32_t thread = 0, variable = 0, location = 0;
   uint32_t variable_at = 0, variable_size = 0;  // its name, from the beginning of the line
+  uint32_t size = 0;                            // with its newline
 
   static constexpr std::ptrdiff_t kBefore = 8, kAfter = 40;  // bytes that must be readable around the beginning of a line
 };
@@ -42,20 +42,6 @@ namespace rapid_line {
   for (unsigned i = 0; i < 32; ++i) mask |= static_cast<uint32_t>(text[i] < '0' || text[i] > '9') << i;
   return mask;
 #endif
-}
-
-// Bit i: byte i of 64 ends a line.
-[[gnu::always_inline]] inline uint64_t newlines(const char* text) {
-  uint64_t mask = 0;
-#if defined(__SSE2__)
-  for (unsigned i = 0; i < 64; i += 16) {
-    __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + i));
-    mask |= static_cast<uint64_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('\n')))) << i;
-  }
-#else
-  for (unsigned i = 0; i < 64; ++i) mask |= static_cast<uint64_t>(text[i] == '\n') << i;
-#endif
-  return mask;
 }
 
 inline uint64_t word_at(const char* text) {
@@ -130,48 +116,9 @@ constexpr uint64_t word_of(const char* text, unsigned bytes) {
   line.thread_letter = first;
   line.thread = number_before(text + bar, bar - 1);
   line.location = number_before(text + place + digits, digits);
+  line.size = place + digits + 1;
   line.kind = kind;
   return line;
 }
-
-// Where the next lines end, found for a few blocks of text at once: so a line can be taken apart before it is known how long
-// the one before it is.
-class LineEnds {
- public:
-  // Looks through the text from its beginning on. What is shorter than a block is not looked at.
-  void look(const char* text, const char* end) {
-    text_ = text;
-    at_ = count_ = 0;
-    for (unsigned block = 0; block < kBlocks && end - text >= kBlock; ++block, text += kBlock) {
-      uint64_t mask = rapid_line::newlines(text);
-      const auto found = static_cast<unsigned>(std::popcount(mask));
-      const auto begin = static_cast<unsigned>(text - text_);
-      // How many there are is hard to foresee, so as many as there usually are at most are noted.
-      for (unsigned i = 0; i < kUsually; ++i) note(count_ + i, begin, mask);
-      for (unsigned i = kUsually; i < found; ++i) note(count_ + i, begin, mask);
-      count_ += found;
-    }
-  }
-  bool empty() const { return at_ == count_; }
-  // Behind the newline of the next line.
-  const char* next() const { return text_ + ends_[at_]; }
-  void pass() { ++at_; }
-  void back(size_t lines) { at_ -= static_cast<unsigned>(lines); }
-  // All that end up to there are behind us.
-  void pass_up_to(const char* where) {
-    while (at_ < count_ && next() <= where) ++at_;
-  }
-
- private:
-  static constexpr std::ptrdiff_t kBlock = 64;
-  static constexpr unsigned kBlocks = 4, kUsually = 8;
-  void note(unsigned index, unsigned begin, uint64_t& mask) {
-    ends_[index] = static_cast<uint16_t>(begin + static_cast<unsigned>(std::countr_zero(mask)) + 1);
-    mask &= mask - 1;
-  }
-  const char* text_ = nullptr;
-  unsigned at_ = 0, count_ = 0;
-  std::array<uint16_t, kBlocks * kBlock + kUsually> ends_;
-};
 
 }  // namespace cleave
