@@ -108,7 +108,8 @@ int run_on_trace(const CheckVerbOptions& options, conflict::CheckOptions check) 
   auto start = std::chrono::steady_clock::now();
   ProgressLine line(options.common.quiet ? -1 : STDERR_FILENO);
   line.progress().begin("events judged");
-  Result<std::unique_ptr<CheckSource>> source = CheckSource::open(options.trace, &line.progress());
+  Result<std::unique_ptr<CheckSource>> source =
+      CheckSource::open(options.trace, takes_stretches(check), &line.progress());
   if (!source) return usage_error(source.error());
   Result<conflict::CheckReport> report = conflict::check(*source.value(), check);
   if (!report) return line.clear(), usage_error(report.error());

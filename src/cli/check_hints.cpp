@@ -21,7 +21,7 @@ void add_hints(const Trace& tables, const conflict::CheckOptions& options, std::
                                     most >> 20, bytes >> 20));
     } else {
       again = [&]() -> Result<std::unique_ptr<EventSource>> {
-        Result<std::unique_ptr<CheckSource>> source = CheckSource::open(trace);
+        Result<std::unique_ptr<CheckSource>> source = CheckSource::open(trace, takes_stretches(options));
         if (!source) return source.error();
         return std::unique_ptr<EventSource>(std::move(source).value());
       };

@@ -20,6 +20,7 @@
 #include "base/temporary.h"
 #include "base/trace_files.h"
 #include "cli/check_hints.h"
+#include "cli/check_source.h"
 #include "cli/units_and_sets.h"
 #include "exec/launch.h"
 #include "exec/pass_on.h"
@@ -230,6 +231,7 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
     return runner.running();
   };
   reading.reuse_ids = true;
+  reading.stretches = takes_stretches(options);
   if (live.trace.empty()) reading.erase_beyond = kHintsUpTo;
   Result<std::unique_ptr<BinarySource>> source = open_binary_trace(trace.path(), reading);
   if (!source) return source.error();

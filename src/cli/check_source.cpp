@@ -12,7 +12,8 @@ Source* CheckSource::read_ahead(std::unique_ptr<Source> source) {
   return under;
 }
 
-Result<std::unique_ptr<CheckSource>> CheckSource::open(const std::string& path, Progress* progress) {
+Result<std::unique_ptr<CheckSource>> CheckSource::open(const std::string& path, bool stretches,
+                                                       Progress* progress) {
   auto made = std::make_unique<CheckSource>();
   made->progress_ = progress;
   const TraceForm form = form_of_file(path);
@@ -30,6 +31,7 @@ Result<std::unique_ptr<CheckSource>> CheckSource::open(const std::string& path, 
   }
   ReadOptions reading;
   reading.reuse_ids = true;
+  reading.stretches = stretches;
   Result<std::unique_ptr<BinarySource>> source = open_binary_trace(path, reading);
   if (!source) return source.error();
   made->binary_ = made->read_ahead(std::move(source).value());

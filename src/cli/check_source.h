@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/conflict/check.h"
 #include "base/progress.h"
 #include "trace/load.h"
 #include "trace/read_ahead.h"
@@ -14,10 +15,16 @@
 
 namespace cleave::cli {
 
+// Whether the events may be read with ReadOptions::stretches. A stretch has no value, and what is stored in a
+// field that only cleave.toml calls owned has to be seen; those that the program itself calls so are never
+// part of one.
+inline bool takes_stretches(const conflict::CheckOptions& options) { return options.sets.owned.empty(); }
+
 class CheckSource final : public EventSource {
  public:
-  // `progress`, if there is one, is told of every event.
-  static Result<std::unique_ptr<CheckSource>> open(const std::string& path, Progress* progress = nullptr);
+  // `stretches` as in ReadOptions. `progress`, if there is one, is told of every event.
+  static Result<std::unique_ptr<CheckSource>> open(const std::string& path, bool stretches,
+                                                   Progress* progress = nullptr);
 
   Result<std::span<const Event>> next() override;
   std::span<const VariableSplit> splits() const override { return events().splits(); }

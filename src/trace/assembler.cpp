@@ -129,6 +129,10 @@ size_t Assembler::segment(Thread& thread, const SegmentPlan& plan, const uint64_
     if (address < 4096) continue;
     const bool read = slot.kind == SlotKind::Read;
     Atom* atom = atoms_.find(address, slot.width);
+    if (atom == nullptr && stretches_) [[unlikely]] {
+      break_stretch(address, {plan.module, slot.site});
+      atom = atoms_.find(address, slot.width);
+    }
     value = low_bytes(value, slot.width);
     const bool expected = read && atom != nullptr && atom->known && atom->value == value;
     if (!expected && caution != Caution::None && i != clear && calls_for_caution(atom, slot.kind, value, caution))
@@ -260,6 +264,7 @@ void Assembler::access_slowly(Thread& thread, Event& event, uint64_t address, ui
 void Assembler::resolve(uint64_t address, uint32_t bytes, bool fill, TableSite site, const uint64_t* read) {
   pieces_.clear();
   uint64_t end = address + bytes;
+  if (stretches_) break_stretch(address, site);
   ids_.clear();
   atoms_.collect(address, ids_);
   bool cut = false;
@@ -294,32 +299,49 @@ void Assembler::resolve(uint64_t address, uint32_t bytes, bool fill, TableSite s
     const Atom atom = atoms_[id];
     if (atom.address + atom.size <= address || atom.address >= end) continue;
     if (atom.address > at && fill) make(atom.address);
-    pieces_.push_back({id, static_cast<uint8_t>(atom.address - address), atom.size, false});
+    pieces_.push_back(
+        {id, static_cast<uint8_t>(atom.address - address), static_cast<uint8_t>(atom.size), false});
     at = atom.address + atom.size;
   }
   if (at < end && fill) make(end);
 }
 
-// Cuts an atom at `from` and `to`, as far as they lie within it. What was known of it holds for its parts.
+// Cuts an atom at `from` and `to`, as far as they lie within it.
 void Assembler::split(uint32_t whole, uint64_t from, uint64_t to, TableSite site) {
   const Atom atom = atoms_[whole];
-  uint64_t atom_end = atom.address + atom.size;
-  uint64_t bounds[] = {atom.address, std::clamp(from, atom.address, atom_end),
-                       std::clamp(to, atom.address, atom_end), atom_end};
+  const uint64_t bounds[] = {atom.address, std::clamp(from, atom.address, atom.end()),
+                             std::clamp(to, atom.address, atom.end()), atom.end()};
+  split(whole, bounds, site);
+}
+
+// Into what lies between the bounds, the first and last of which are its own. What was known of it holds for
+// its parts.
+void Assembler::split(uint32_t whole, std::span<const uint64_t> bounds, TableSite site) {
+  const Atom atom = atoms_[whole];
+  const uint8_t* contents = atom.stretch() && atom.known ? contents_[atom.value] : nullptr;
   atoms_.retire(whole);
   VariableSplit result{VariableId{whole}, {}, current_.events.size()};
-  for (int i = 0; i < 3; ++i) {
+  for (size_t i = 0; i + 1 < bounds.size(); ++i) {
     if (bounds[i] == bounds[i + 1]) continue;
     auto bytes = static_cast<uint32_t>(bounds[i + 1] - bounds[i]);
+    const uint64_t offset = bounds[i] - atom.address;
     VariableId id = directory_.add_part(VariableId{whole}, bounds[i], bytes, site);
     result.parts.push_back(id);
     atoms_.add(raw(id), bounds[i], bytes);
     Atom& part = atoms_[raw(id)];
-    part.value = low_bytes(atom.value >> (8 * (bounds[i] - atom.address)), bytes);
-    part.known = atom.known;
     part.shared = atom.shared;
     part.last = atom.last;
+    if (part.stretch()) {
+      keep_contents(part, contents != nullptr ? contents + offset : nullptr);
+      continue;
+    }
+    part.known = atom.known;
+    if (contents != nullptr)
+      std::memcpy(&part.value, contents + offset, bytes);
+    else if (!atom.stretch())
+      part.value = low_bytes(atom.value >> (8 * offset), bytes);
   }
+  if (contents != nullptr) contents_.drop(atom.value);
   unknown_writes_.erase(whole);
   directory_.end_whole(VariableId{whole});
   current_.splits.push_back(std::move(result));
@@ -327,9 +349,15 @@ void Assembler::split(uint32_t whole, uint64_t from, uint64_t to, TableSite site
 
 void Assembler::forget_atoms(uint64_t address, uint64_t bytes) {
   if (!directory_.reuses_ids()) return atoms_.forget(address, bytes);
+  if (stretches_ && bytes != 0)
+    cut_at_bounds(address, address + bytes < address ? UINT64_MAX : address + bytes);
   std::vector<VariableId>& ended = current_.freed.variables;
   size_t before = ended.size();
   atoms_.forget(address, bytes, &ended);
+  for (size_t i = before; stretches_ && i < ended.size(); ++i) {
+    Atom& atom = atoms_[raw(ended[i])];
+    if (atom.stretch()) keep_contents(atom, nullptr);
+  }
   directory_.end_variables(std::span(ended).subspan(before));
 }
 

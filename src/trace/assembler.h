@@ -69,6 +69,9 @@ class Assembler {
   // What ends is told in the batch in which it ends, and its id used again after give_back(). Not with origins.
   void reuse_ids();
   void give_back(const FreedIds& ids);
+  // What is copied or filled as a whole is one location until a part of it is touched (assembler_ranges.cpp).
+  // With reuse_ids() only.
+  void stretch_ranges();
 
   // New modules of the file are taken in.
   void refresh();
@@ -166,6 +169,12 @@ class Assembler {
   void touch(Thread& thread, const Event& event, Atom& atom, uint64_t value, uint64_t old_value);
   void resolve(uint64_t address, uint32_t bytes, bool fill, TableSite site, const uint64_t* read);
   void split(uint32_t whole, uint64_t from, uint64_t to, TableSite site);
+  void split(uint32_t whole, std::span<const uint64_t> bounds, TableSite site);
+  uint32_t stretch_for(uint64_t at, uint64_t end, bool fill, TableSite site);
+  void touch_stretch(Thread& thread, const Event& event, Atom& atom, const uint8_t* found);
+  void keep_contents(Atom& stretch, const uint8_t* data);
+  void cut_at_bounds(uint64_t address, uint64_t end);
+  void break_stretch(uint64_t address, TableSite site);
   void forget_atoms(uint64_t address, uint64_t bytes);
   // Where in the program something is.
   struct Place {
@@ -196,6 +205,9 @@ class Assembler {
   Directory directory_;
   ContextTree contexts_;
   AtomMap atoms_;
+  bool stretches_ = false;
+  Contents contents_;
+  std::vector<uint64_t> bounds_;  // of the parts of what is being cut
   struct Tokens {
     bool made = false;  // their number at the start is known
     uint64_t left = 0;

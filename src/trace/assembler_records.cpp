@@ -10,9 +10,6 @@
 namespace cleave {
 namespace {
 
-constexpr uint64_t kLongestRange =
-    64 * 1024;  // beyond this a range touches only memory that is known already
-
 MemoryOrder order_of(uint64_t c11) { return static_cast<MemoryOrder>(std::min<uint64_t>(c11, 5) + 1); }
 
 }  // namespace
@@ -183,6 +180,9 @@ void Assembler::memory(Thread& thread, RecordKind kind, std::span<const uint64_t
   uint64_t address = words[0], bytes = words[1];
   if (kind == alloc || kind == map) {
     forget_atoms(address, bytes);
+    if (stretches_)
+      cut_at_bounds(address,
+                    address + std::max<uint64_t>(bytes, 1));  // a block of nothing is a byte to the tables
     Event event = at_call(thread, EventKind::Alloc);
     const TableSite& called_for = thread.stack.last_call_that([&](const TableSite& call) { return directory_.in_program(call); });
     event.object = raw(directory_.allocate(address, bytes, thread.stack.last_call(), called_for, kind == alloc ? "malloc" : "mmap"));
@@ -194,8 +194,9 @@ void Assembler::memory(Thread& thread, RecordKind kind, std::span<const uint64_t
     forget_atoms(address, size);
     return directory_.forget(address, size);
   }
-  uint64_t known = 0;
-  ObjectId object = directory_.release(address, &known);
+  uint64_t known = directory_.block_size(address);
+  if (stretches_) cut_at_bounds(address, address + known);  // while it is known what they are
+  ObjectId object = directory_.release(address);
   forget_atoms(address, kind == unmap ? bytes : known);
   if (kind == unmap) directory_.forget(address, bytes);
   if (object == kNone<ObjectId>) return;
@@ -231,62 +232,6 @@ void Assembler::atomic_access(Thread& thread, std::span<const uint64_t> words) {
   event.set_order(order_of(words[3] >> 8 & 0xff));
   event.value = op == CLEAVE_ATOMIC_LOAD ? words[4] : words[5];
   access(thread, event, words[1], bytes, words[4], site);
-}
-
-// The last event wrote what nobody knows.
-void Assembler::written_unseen(Atom& atom) {
-  atom.known = false;
-  if (origins_) unknown_writes_[atoms_.id_of(&atom)] = given_ + current_.events.size() - 1;
-}
-
-// A range is an access of every atom in it. Contents beyond CLEAVE_RANGE_INLINE are not in the trace: a read
-// is then taken to have found what was there, a write to have written what the next read finds (learned()).
-void Assembler::range(Thread& thread, bool write, std::span<const uint64_t> words) {
-  if (words.size() < 4) return;
-  TableSite site = hook_site(words[1]);
-  uint64_t address = words[2], bytes = words[3];
-  if (address < 4096 || bytes > (uint64_t{1} << 47) || address + bytes < address) return;
-  bool contents = bytes <= CLEAVE_RANGE_INLINE && words.size() >= 4 + (bytes + 7) / 8;
-  auto* data = reinterpret_cast<const uint8_t*>(words.data() + 4);
-  Event event{.kind = write ? EventKind::Write : EventKind::Read, .thread = thread.id};
-  if (site) {
-    event.site = directory_.site(*site.module, site.site);
-    event.context =
-        thread.stack.context(contexts_, *site.module, site.module->tables.sites[site.site].inlined_at);
-  }
-  site.bytes = bytes;
-  if (bytes <= kLongestRange) return range_part(thread, event, site, address, address + bytes, true, contents ? data : nullptr);
-  for (uint64_t page : atoms_.pages_in(address, bytes)) {
-    uint64_t from = std::max(address, page << 12), to = std::min(address + bytes, (page + 1) << 12);
-    range_part(thread, event, site, from, to, false, nullptr);
-  }
-}
-
-// `fill`: memory that nobody has touched becomes variables. `contents`: of the part, if they are known.
-void Assembler::range_part(Thread& thread, const Event& event, TableSite site, uint64_t address, uint64_t end, bool fill,
-                           const uint8_t* contents) {
-  const bool write = event.kind == EventKind::Write;
-  for (uint64_t at = address; at < end;) {
-    auto here = static_cast<uint32_t>(std::min<uint64_t>(end - at, 8 - (at & 7)));
-    uint64_t value = 0;
-    if (contents) std::memcpy(&value, contents + (at - address), here);
-    if (Atom* atom = atoms_.find(at, here)) {
-      touch(thread, event, *atom, contents || write ? value : atom->value, 0);
-      if (!contents && write) written_unseen(*atom);
-      at += here;
-      continue;
-    }
-    resolve(at, here, fill, site, write || !contents ? nullptr : &value);
-    for (size_t i = 0; i < pieces_.size(); ++i) {
-      const Piece piece = pieces_[i];
-      Atom& atom = atoms_[piece.id];
-      uint64_t part = low_bytes(value >> (piece.offset * 8u), piece.bytes);
-      if (!contents && !write) part = atom.value;
-      touch(thread, event, atom, part, 0);
-      if (!contents && write) written_unseen(atom);
-    }
-    at += here;
-  }
 }
 
 void Assembler::input_value(Thread& thread, std::span<const uint64_t> words) {

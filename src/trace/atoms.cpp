@@ -7,6 +7,17 @@
 
 namespace cleave {
 
+uint64_t Contents::put(const uint8_t* data, size_t bytes) {
+  if (free_.empty()) {
+    free_.push_back(all_.size());
+    all_.emplace_back();
+  }
+  uint64_t number = free_.back();
+  free_.pop_back();
+  all_[number].assign(data, data + bytes);
+  return number;
+}
+
 AtomMap::Page* AtomMap::page_slowly(uint64_t number) {
   auto it = pages_.find(number);
   if (it == pages_.end()) return nullptr;
@@ -40,13 +51,29 @@ void AtomMap::add(uint32_t id, uint64_t address, uint32_t bytes) {
   CLEAVE_CHECK(id <= atoms_.size(), "atoms and variables are numbered alike");
   uint32_t& first = make_page(address).first[address >> 3 & 511];
   if (id == atoms_.size()) atoms_.emplace_back();
-  atoms_[id] = {.address = address, .next = first, .size = static_cast<uint8_t>(bytes)};
-  first = id + 1;
+  atoms_[id] = {.address = address, .next = bytes > 8 ? 0 : first, .size = bytes};
+  if (bytes > 8)
+    CLEAVE_CHECK(((address | bytes) & 7) == 0 && (address & 4095) + bytes <= 4096, "words of one page");
+  std::fill_n(&first, std::max<uint32_t>(bytes / 8, 1), id + 1);
+}
+
+uint64_t AtomMap::empty_bytes(uint64_t address, uint64_t end) {
+  end = std::min(end, (address | 4095) + 1) & ~uint64_t{7};
+  if (end <= address) return 0;
+  Page* page = page_of(address);
+  if (page == nullptr) return end - address;
+  const uint32_t *first = &page->first[address >> 3 & 511], *last = first + (end - address) / 8;
+  return static_cast<uint64_t>(std::find_if(first, last, [](uint32_t atom) { return atom != 0; }) - first) *
+         8;
 }
 
 void AtomMap::retire(uint32_t id) {
   Page* page = page_of(atoms_[id].address);
   if (page == nullptr) return;
+  if (atoms_[id].stretch()) {
+    std::fill_n(&page->first[atoms_[id].address >> 3 & 511], atoms_[id].size / 8, 0);
+    return;
+  }
   for (uint32_t* next = &page->first[atoms_[id].address >> 3 & 511]; *next != 0;
        next = &atoms_[*next - 1].next) {
     if (*next != id + 1) continue;
@@ -81,7 +108,10 @@ void AtomMap::forget(uint64_t address, uint64_t bytes, std::vector<VariableId>* 
     for (uint64_t word = from >> 3 & 511; word <= (to >> 3 & 511); ++word) {
       uint32_t next = std::exchange(page.first[word], 0);
       if (ended == nullptr) continue;
-      for (; next != 0; next = atoms_[next - 1].next) ended->push_back(VariableId{next - 1});
+      for (; next != 0; next = atoms_[next - 1].next) {
+        const Atom& atom = atoms_[next - 1];
+        if (!atom.stretch() || atom.address == (base | word << 3)) ended->push_back(VariableId{next - 1});
+      }
     }
   };
   uint64_t first = address >> 12, last = (end - 1) >> 12;

@@ -182,6 +182,7 @@ const std::pair<const uint64_t, Directory::Instance>& Directory::instance(uint64
 
 // What a constructor or a fill touched before anybody said what lies there are fields of this object.
 void Directory::place_fields(uint64_t base, const Instance& owner) {
+  if (cut_) cut_stretches(base, owner);
   auto first = unplaced_.lower_bound(base), last = first;
   for (; last != unplaced_.end() && last->first - base < owner.size; ++last) {
     const FieldName& field = fields_.at(*owner.module, owner.type, last->first - base);
@@ -269,6 +270,12 @@ VariableId Directory::add_variable(uint64_t address, uint32_t bytes, TableSite s
                     .set = std::move(named.set)};
   info.initial_known = initial_of(address, bytes, &info.initial);
   if (!info.initial_known && value != nullptr) info.initial = *value;
+  return place(std::move(info));
+}
+
+// Makes it. What it is may be known better later.
+VariableId Directory::place(VariableInfo info) {
+  const uint64_t address = info.address;
   bool placed = !info.field.empty() || global_at(address) != nullptr;
   bool library = is_library_type(info.name);
   VariableId id = make(std::move(info));
@@ -285,7 +292,7 @@ VariableId Directory::add_part(VariableId whole, uint64_t address, uint32_t byte
   if (named.object == old.object && !named.name.starts_with("memory@")) {
     info.name = named.name;
     info.field = named.field;
-  } else if (offset != 0) {
+  } else if (offset != 0 && old.size <= 8) {  // a word of a stretch would have had its name
     info.name = fmt::format("{}+{}", old.name, offset);
     if (!info.field.empty()) info.field = fmt::format("{}+{}", old.field, offset);
   }
@@ -363,13 +370,16 @@ ObjectId Directory::allocate(uint64_t address, uint64_t bytes, TableSite caller,
   return id;
 }
 
-ObjectId Directory::release(uint64_t address, uint64_t* bytes) {
+uint64_t Directory::block_size(uint64_t address) const {
   auto it = blocks_.find(address);
-  *bytes = 0;
+  return it == blocks_.end() ? 0 : it->second.size;
+}
+
+ObjectId Directory::release(uint64_t address) {
+  auto it = blocks_.find(address);
   if (it == blocks_.end()) return kNone<ObjectId>;
   ObjectId id = it->second.object;
-  *bytes = it->second.size;
-  forget(address, *bytes);
+  forget(address, it->second.size);
   return id;
 }
 

@@ -6,8 +6,10 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,7 +25,7 @@ namespace cleave {
 struct TableSite {
   const Module* module = nullptr;
   uint32_t site = kNoIndex;
-  uint64_t bytes = 0;  // of the whole access, where it is a range of memory
+  uint64_t address = 0, bytes = 0;  // of the whole access, where it is a range of memory
   explicit operator bool() const { return module != nullptr && site != kNoIndex; }
 };
 
@@ -59,6 +61,14 @@ class Directory {
   VariableId add_variable(uint64_t address, uint32_t bytes, TableSite site, const uint64_t* value);
   // Appends one for a part of a variable that is being split.
   VariableId add_part(VariableId whole, uint64_t address, uint32_t bytes, TableSite site);
+  // Appends one for several words of memory that has none yet: as many of the words in [address, address +
+  // bytes) as would be in one set, of one object and of one field, if each were a variable. At least the
+  // first.
+  VariableId add_stretch(uint64_t address, uint64_t bytes, TableSite site);
+  // Shorter than this it does not pay.
+  static constexpr uint64_t kLeastStretch = 32;
+  // Whom to tell when it turns out that what lies in one stretch are several fields: the bounds of its parts.
+  void on_cut(std::function<void(VariableId, std::span<const uint64_t>)> cut) { cut_ = std::move(cut); }
 
   SyncId sync(uint64_t address, SyncKind kind) {
     const SyncLine& line = sync_line(address);
@@ -73,9 +83,11 @@ class Directory {
   ObjectId allocate(uint64_t address, uint64_t bytes, TableSite caller, TableSite called_for, const char* how);
   // Whether the code of the site, or what it was inlined into, is not of the system's headers.
   bool in_program(TableSite site);
-  // The block's object, kNone if it is not known; `bytes` is set to its size. Forgets all that lies in it. Variables are
-  // the caller's to end.
-  ObjectId release(uint64_t address, uint64_t* bytes);
+  // Of the block that begins there; 0 if none is known.
+  uint64_t block_size(uint64_t address) const;
+  // The block's object, kNone if it is not known. Forgets all that lies in it. Variables are the caller's to
+  // end.
+  ObjectId release(uint64_t address);
   void forget(uint64_t address, uint64_t bytes);
   // A container of the standard library has allocated the block at `block` for itself: that is part of what holds the
   // container. Or it has taken over what another container held (abi/hooks.h): a block that a second object of the program
@@ -133,7 +145,8 @@ class Directory {
     uint32_t flags = 0;     // VariableInfo::Flags
     std::string home, set;
   };
-  bool fits(uint64_t address, uint64_t bytes, const SiteEntry& entry, const Module& module) const;
+  bool fits(uint64_t address, uint64_t base, uint64_t bytes, const SiteEntry& entry,
+            const Module& module) const;
   void note_field(Named& named, const Module& module, uint32_t type, uint64_t offset) const;
   // How many objects of a class there were.
   uint64_t& instances_of(const Module& module, uint32_t type);
@@ -154,6 +167,7 @@ class Directory {
   void take_waiting(uint64_t base, const Instance& owner);
   void put_block(std::pair<const uint64_t, Block>& at, uint64_t container, uint64_t base, const Instance& owner);
   void put_into(ObjectId part, ObjectId whole);
+  VariableId place(VariableInfo info);
   VariableId make(VariableInfo info);
   ObjectId make(ObjectInfo info);
   SyncId make(SyncInfo info);
@@ -177,6 +191,8 @@ class Directory {
   ObjectId holder_of(uint64_t container) const;
   bool is_of_library(ObjectId object) const;
   void place_fields(uint64_t base, const Instance& owner);
+  void cut_stretches(uint64_t base, const Instance& owner);
+  uint64_t reach(uint64_t address, const Named& named) const;
   std::string declared_name(uint64_t address, const std::pair<const uint64_t, Instance>& within) const;
   void name_innards(const std::pair<const uint64_t, Instance>& owner);
   Named name_of(uint64_t address, uint32_t bytes, TableSite site);
@@ -230,6 +246,7 @@ class Directory {
   boost::unordered_flat_map<uint64_t, Count*> allocation_places_[2];  // malloc, mmap; by module and site
   std::vector<std::vector<uint8_t>> in_program_;  // by module, by site: 0 not asked yet, 1 no, 2 yes
   FieldNames fields_;
+  std::function<void(VariableId, std::span<const uint64_t>)> cut_;  // empty: there are no stretches
   uint64_t globals_begin_ = UINT64_MAX, globals_end_ = 0;
   boost::unordered_flat_map<uint32_t, Outer> outers_;
   std::set<std::pair<uint64_t, uint64_t>> held_;     // container, block

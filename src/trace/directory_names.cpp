@@ -75,10 +75,10 @@ void Directory::note_global(Named& named, const Module& module, const GlobalEntr
 
 // Whether the object that a site speaks of can lie where this access would put it. A fill or copy that the optimiser made
 // out of several stores has the site of one of them, and touches more than that field.
-bool Directory::fits(uint64_t address, uint64_t bytes, const SiteEntry& entry, const Module& module) const {
-  if (address < entry.offset || bytes > fields_.at(module, entry.object_type, entry.offset).room) return false;
+bool Directory::fits(uint64_t address, uint64_t base, uint64_t bytes, const SiteEntry& entry,
+                     const Module& module) const {
+  if (address < base || bytes > fields_.at(module, entry.object_type, entry.offset).room) return false;
   const TypeEntry& type = module.tables.types[entry.object_type];
-  uint64_t base = address - entry.offset;
   auto holds = [&](uint64_t start, uint64_t size) { return base >= start && base + type.size <= start + size; };
   if (const auto* global = global_at(address)) return holds(global->first, global->second.size);
   if (const auto* block = block_at(address)) return holds(block->first, block->second.size);
@@ -93,9 +93,10 @@ Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite 
   std::string_view said =
       entry != nullptr ? site.module->tables.text(entry->variable) : std::string_view();
   const auto* global = global_at(address);
+  // The field that a site speaks of is where the whole access begins.
+  const uint64_t base = (site.bytes != 0 ? site.address : address) - (entry != nullptr ? entry->offset : 0);
   if (entry != nullptr && entry->object_type != kNoIndex &&
-      fits(address, std::max<uint64_t>(bytes, site.bytes), *entry, *site.module)) {
-    uint64_t base = address - entry->offset;
+      fits(address, base, std::max<uint64_t>(bytes, site.bytes), *entry, *site.module)) {
     const SiteTables& tables = site.module->tables;
     const TypeEntry& type = tables.types[entry->object_type];
     const auto* known = instance_at(base);

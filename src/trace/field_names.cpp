@@ -16,6 +16,7 @@ const FieldName& FieldNames::make(const Key& key) const {
   made.flags = facts.flags;
   made.set = std::move(facts.set);
   made.room = field_room(tables, key.type, key.offset);
+  made.leaf = leaf_room(tables, key.type, key.offset);
   return made;
 }
 

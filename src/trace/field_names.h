@@ -15,6 +15,7 @@ struct FieldName {
   uint32_t flags = 0;  // VariableInfo::Flags
   std::string set;     // CLEAVE_SET
   uint64_t room = UINT64_MAX;  // field_room
+  uint64_t leaf = 0;           // leaf_room
 };
 
 class FieldNames {

@@ -43,6 +43,7 @@ class RecordSource final : public BinarySource {
         merger_(*file_, assembler_) {
     builder_.set_program(program_of(file_->text(CLEAVE_CHUNK_PROCESS)));
     if (options_.reuse_ids) assembler_.reuse_ids();
+    if (options_.stretches) assembler_.stretch_ranges();
   }
 
   Result<std::span<const Event>> next() override {

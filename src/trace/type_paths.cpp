@@ -94,6 +94,20 @@ uint64_t field_room(const SiteTables& tables, uint32_t type, uint64_t offset) {
   return room;
 }
 
+uint64_t leaf_room(const SiteTables& tables, uint32_t type, uint64_t offset) {
+  uint64_t room = 0;
+  std::string ignored;
+  for (int depth = 0; type != kNoIndex && depth < kDeepest; ++depth) {
+    const FieldEntry* field = field_at(tables.types[type], offset);
+    if (field == nullptr) return 0;
+    offset -= field->offset;
+    room = field->size - std::min(offset, field->size);
+    enter_array(*field, offset, ignored);
+    type = field->type;
+  }
+  return type == kNoIndex ? room : 0;
+}
+
 bool member_path(const SiteTables& tables, uint32_t type, uint64_t offset, std::string_view inner,
                  std::string* path) {
   path->clear();

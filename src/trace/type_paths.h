@@ -24,6 +24,9 @@ struct FieldFacts {
 FieldFacts field_facts(const SiteTables& tables, uint32_t type, uint64_t offset);
 // How many bytes from there on belong to that innermost field; an array counts as a whole. UINT64_MAX if there is none.
 uint64_t field_room(const SiteTables& tables, uint32_t type, uint64_t offset);
+// The same, but 0 where the way ends in a class, at a byte that none of its fields has: what comes after it
+// is another's.
+uint64_t leaf_room(const SiteTables& tables, uint32_t type, uint64_t offset);
 
 // Whether class `inner` (by name) lies by value at `offset` of class `type`; gives its path with a dot:
 // "inner.".

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "model/place.h"
+#include "trace/no_value.h"
 
 namespace cleave::conflict {
 namespace {
@@ -132,7 +133,7 @@ AccessReport CycleLog::describe(const Unit& unit, EventKind kind, const Access& 
   report.thread = tables_.thread(unit.thread).name;
   report.op = cleave::word_of(kind);
   report.variable = variable;
-  if (is_access(kind)) report.value = std::to_string(access.value);
+  if (is_access(kind) && access.value != kNoValue) report.value = std::to_string(access.value);
   put_place(report, tables_, access.site, access.context);
   return report;
 }
