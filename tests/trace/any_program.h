@@ -18,7 +18,9 @@ class Bank {
     kVectorBegin,  // a write of std::vector<int>::_M_start, at offset 0
     kInBank,       // a unit on a Bank begins
     kInAccount,    // and on an Account
-    kLeave
+    kLeave,
+    kInNote,    // a unit on a Note begins
+    kCopyText,  // hook: Note::text is copied or filled
   };
   Bank() {
     SiteTables& t = r().tables;
@@ -38,9 +40,16 @@ class Bank {
          .fields = {{.name = "id", .offset = 0, .size = 8, .type_name = "long"},
                     {.name = "account", .offset = 8, .size = 16, .type_name = "Account", .type = 0},
                     {.name = "log", .offset = 24, .size = 24, .type_name = "std::vector<int>", .type = 1}}});
+    t.types.push_back(
+        {.name = "Note",
+         .size = 64,
+         .fields = {{.name = "used", .offset = 0, .size = 8, .type_name = "long"},
+                    {.name = "text", .offset = 8, .size = 48, .type_name = "char[48]"},
+                    {.name = "seen", .offset = 56, .size = 8, .type_name = "long", .set = "seen"}}});
     t.units.push_back({.name = "Bank::move", .source = 1, .function = 0, .type = 2});
     t.units.push_back({.name = "Account::add", .source = 1, .function = 0, .type = 0});
-    uint32_t id = site(2, 0), begin = site(1, 0);
+    t.units.push_back({.name = "Note::add", .source = 1, .function = 0, .type = 3});
+    uint32_t id = site(2, 0), begin = site(1, 0), text = site(3, 8);
     Operand first{Source::Word, 0, 0}, second{Source::Word, 1, 0};
     base_ = static_cast<uint32_t>(t.segments.size());
     auto segment = [&](uint16_t words, Slot slot) {
@@ -51,6 +60,8 @@ class Bank {
     segment(1, {.kind = SlotKind::UnitBegin, .value = first, .site = 7, .aux = 1});
     segment(1, {.kind = SlotKind::UnitBegin, .value = first, .site = 7, .aux = 2});
     segment(0, {.kind = SlotKind::Exit, .site = 5});
+    segment(1, {.kind = SlotKind::UnitBegin, .value = first, .site = 7, .aux = 3});
+    segment(0, {.kind = SlotKind::Hook, .site = text});
     r().segments_address = 0x500000;
     r().write_module();
   }
@@ -58,6 +69,8 @@ class Bank {
   void run(uint32_t thread, Segment segment, std::vector<uint64_t> words) {
     r().segment(thread, base_ + segment, std::move(words));
   }
+
+  uint64_t address_of(Segment segment) { return r().segment_address(base_ + segment); }
 
   FakeProgram program;
 
@@ -115,7 +128,7 @@ class AnyProgram : public Bank {
       case 14:
         return run(t, kInBank, {word()});
       case 15:
-        return run(t, kInAccount, {word()});
+        return run(t, random_.chance(1, 2) ? kInAccount : kInNote, {word()});
       case 16:
       case 17: {
         uint64_t how = random_.below(6);
@@ -123,8 +136,10 @@ class AnyProgram : public Bank {
       }
       case 18: {
         uint64_t bytes = random_.below(100);
-        std::vector<uint64_t> words{3 + (bytes + 7) / 8, r().segment_address(FakeProgram::kHook),
-                                    word() + random_.below(8), bytes};
+        const bool text = random_.chance(1, 3);
+        uint64_t hook = text ? address_of(kCopyText) : r().segment_address(FakeProgram::kHook);
+        uint64_t address = text ? place() + 8 * random_.below(2) : word() + random_.below(8);
+        std::vector<uint64_t> words{3 + (bytes + 7) / 8, hook, address, bytes};
         words.resize(4 + (bytes + 7) / 8, value);
         return r().record(t, random_.chance(1, 2) ? RecordKind::range_write : RecordKind::range_read,
                           std::move(words));

@@ -246,6 +246,41 @@ TEST(Stretches, FieldsAreCutOutWhenTheyAreKnown) {
   std::remove(test_file().c_str());
 }
 
+// Notes in one block: a copy of the text of the second makes it known, and its text alone is one location.
+TEST(Stretches, AFieldIsOneLocation) {
+  Bank bank;
+  FakeRecorder& r = bank.r();
+  r.start(0, UINT32_MAX);
+  r.segment(0, FakeProgram::kCall, {});
+  r.record(0, RecordKind::alloc, {kHeap, 192, r.stamp()});
+  r.record(0, RecordKind::range_write,
+           {9, bank.address_of(Bank::kCopyText), kHeap + 72, 48, 1, 2, 3, 4, 5, 6});
+  range(r, 0, RecordKind::range_write, kHeap, 192, 0);
+  finish(r, 1);
+  for (bool stretches : {true, false}) {
+    auto source = open_binary_trace(test_file(), {.reuse_ids = true, .stretches = stretches});
+    ASSERT_TRUE(source.ok());
+    auto batch = source.value()->next();
+    ASSERT_TRUE(batch.ok());
+    const Trace& tables = source.value()->tables();
+    size_t notes = 0;
+    for (const ObjectInfo& object : tables.objects()) notes += object.type == "Note";
+    EXPECT_EQ(notes, 1u);
+    std::vector<std::pair<std::string, uint32_t>> touched;
+    for (const Event& event : batch.value()) {
+      if (is_access(event.kind))
+        touched.emplace_back(tables.variable(event.variable()).set, tables.variable(event.variable()).size);
+    }
+    if (!stretches) continue;
+    // The text; all before the Note, which is the first one and unknown; its first field, its text, its last,
+    // and the third.
+    EXPECT_EQ(touched, (std::vector<std::pair<std::string, uint32_t>>{
+                           {"", 48}, {"", 64}, {"", 8}, {"", 48}, {"seen", 8}, {"", 64}}));
+  }
+  EXPECT_EQ(difference(stream(test_file(), true), stream(test_file(), false), true), "");
+  std::remove(test_file().c_str());
+}
+
 TEST(Stretches, HostileTracesAreReadAllTheSame) {
   AnyProgram any(4, 1500);
   for (uint32_t t = AnyProgram::kThreads; t-- > 0;) any.r().exit(t);
