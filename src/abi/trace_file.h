@@ -24,7 +24,7 @@ struct cleave_file_header {
 };
 
 enum cleave_chunk_kind {
-  CLEAVE_CHUNK_RECORDS = 1, /* body: records of `thread`, coded as in codec.h */
+  CLEAVE_CHUNK_RECORDS = 1, /* body: records of `thread`, coded as in codec.h, or raw */
   CLEAVE_CHUNK_MODULE = 2,  /* body: struct cleave_module_chunk, then name, segments (struct cleave_segment
                                each), globals' addresses (8 bytes each), tables */
   CLEAVE_CHUNK_PROCESS = 3, /* body: JSON text: program, arguments, working directory, pid, parent, schedule, seed,
@@ -44,17 +44,36 @@ enum cleave_chunk_kind {
 #define CLEAVE_CHUNK_CONTINUES 1u
 #define CLEAVE_CHUNK_LONGEST_RUN 16u
 
+/* RECORDS: the body is the words as they stood in the buffer, eight bytes each. For a trace that is read while it is
+ * written and that nobody keeps: then coding costs both sides more than the bytes that it saves. `records` is 0, nobody
+ * has counted them, and a word of 0 where a header should be is a gap. A program writes such chunks when CLEAVE_TRACE_RAW_VARIABLE
+ * is set in its environment; what it forks or executes writes nothing then, for nobody would read it. */
+#define CLEAVE_CHUNK_RAW 2u
+#define CLEAVE_TRACE_RAW_VARIABLE "CLEAVE_TRACE_RAW"
+#define CLEAVE_CHUNK_RAW_WORDS (1u << 20) /* a raw chunk has no more; a buffer has 8 thousand */
+#define CLEAVE_CHUNK_RAW_TAIL 8u /* words at the end of a raw body that the checksum is made of */
+
 struct cleave_chunk_header {
   uint32_t magic;
   uint16_t kind;
-  uint16_t flags;        /* CLEAVE_CHUNK_CONTINUES */
+  uint16_t flags;        /* CLEAVE_CHUNK_CONTINUES or CLEAVE_CHUNK_RAW */
   uint32_t thread;       /* thread number, RECORDS only */
   uint32_t stored_bytes; /* of the body as it stands in the file */
   uint64_t sequence;     /* RECORDS: number of the chunk within its thread, from 0; else 0 */
   uint32_t words;        /* RECORDS: raw words that the body decodes to */
   uint32_t records;      /* RECORDS: records in it */
-  uint64_t checksum;     /* XXH3-64 of the body as stored */
+  uint64_t checksum;     /* XXH3-64 of the body as stored; of a raw one cleave_raw_checksum */
 };
+
+/* Tells a raw chunk that was written to its end from one that was not and has another behind it: of all that a writer does
+ * wrong, that is what happens (a full disk). Reading the whole body for it would cost as much as using it. */
+static inline uint64_t cleave_raw_checksum(const struct cleave_chunk_header *header, const uint64_t *words) {
+  uint64_t sum = ((uint64_t)header->thread << 32 | header->words) ^ header->sequence * UINT64_C(0xc2b2ae3d27d4eb4f);
+  uint32_t from = header->words < CLEAVE_CHUNK_RAW_TAIL ? 0 : header->words - CLEAVE_CHUNK_RAW_TAIL;
+  for (uint32_t i = from; i < header->words; ++i)
+    sum = ((sum ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15)) ^ (sum >> 29);
+  return sum;
+}
 
 struct cleave_module_chunk {
   uint64_t segments; /* run-time address of the segment array: headers of records point into it */

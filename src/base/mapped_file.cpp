@@ -74,6 +74,21 @@ void MappedFile::let_go(size_t from, size_t to) const {
   if (mapped_ && from < to) madvise(const_cast<char*>(data_) + from, to - from, MADV_DONTNEED);
 }
 
+bool MappedFile::copy(size_t from, void* into, size_t bytes) const {
+  if (!mapped_) {
+    if (from > size_ || bytes > size_ - from) return false;
+    std::memcpy(into, data_ + from, bytes);
+    return true;
+  }
+  for (size_t done = 0; done < bytes;) {
+    ssize_t got = pread(descriptor_, static_cast<char*>(into) + done, bytes - done, static_cast<off_t>(from + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    done += static_cast<size_t>(got);
+  }
+  return true;
+}
+
 bool MappedFile::grow() {
   struct stat status{};
   if (!mapped_ || fstat(descriptor_, &status) != 0) return false;

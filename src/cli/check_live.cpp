@@ -16,6 +16,7 @@
 #include <optional>
 #include <thread>
 
+#include "abi/trace_file.h"
 #include "base/progress.h"
 #include "base/temporary.h"
 #include "base/trace_files.h"
@@ -31,18 +32,20 @@
 namespace cleave::cli {
 namespace {
 
-constexpr uint64_t kHintsUpTo = 32u << 20;  // bytes of trace: a second or two
+// Bytes of trace that are gone through again: a second or two. Raw records are about five times as long.
+constexpr uint64_t kHintsUpTo = 32u << 20, kHintsUpToRaw = 128u << 20;
+uint64_t hints_up_to(const LiveOptions& live) { return live.trace.empty() ? kHintsUpToRaw : kHintsUpTo; }
 
 // The file that the program writes and we read; goes with us unless it is to be kept.
 class LiveTrace {
  public:
-  explicit LiveTrace(const std::string& kept) : kept_(!kept.empty()) {
+  explicit LiveTrace(const LiveOptions& live) : kept_(!live.trace.empty()) {
     if (kept_) {
-      path_ = std::filesystem::absolute(kept).string();
+      path_ = std::filesystem::absolute(live.trace).string();
       ready_ = prepare_trace(path_);
       return;
     }
-    path_ = temporary_pattern("check");
+    path_ = memory_pattern("check", live.allowed_lag + hints_up_to(live));
     int descriptor = mkstemp(path_.data());
     if (descriptor >= 0) close(descriptor);
   }
@@ -88,6 +91,7 @@ class Runner {
       exec::LaunchRequest request;
       request.program = program;
       request.environment[exec::kTraceVariable] = trace;
+      if (live.trace.empty()) request.environment[CLEAVE_TRACE_RAW_VARIABLE] = "1";
       Result<exec::LaunchOutcome> ended = exec::launch(request);
       outcome_ = ended ? Result<std::string>(sentence(ended.value())) : Result<std::string>(ended.error());
     } else {
@@ -96,6 +100,7 @@ class Runner {
       request.policy = live.policy;
       request.seed = live.seed;
       request.trace = trace;
+      if (live.trace.empty()) request.environment[CLEAVE_TRACE_RAW_VARIABLE] = "1";
       Result<exec::RunOutcome> ended = exec::run(request);
       outcome_ = ended ? Result<std::string>(ended.value().sentence()) : Result<std::string>(ended.error());
     }
@@ -217,7 +222,7 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
                               const std::function<bool(const std::string& id)>& known) {
   if (Status status = exec::check_instrumented(program[0]); !status) return status.error();
   options.stop_at_first = live.stop;
-  LiveTrace trace(live.trace);
+  LiveTrace trace(live);
   if (!trace.ready()) return trace.ready().error();
   Runner runner(program, live, trace.path());
   if (!wait_for_trace(trace, runner)) {
@@ -232,7 +237,7 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
   };
   reading.reuse_ids = true;
   reading.stretches = takes_stretches(options);
-  if (live.trace.empty()) reading.erase_beyond = kHintsUpTo;
+  if (live.trace.empty()) reading.erase_beyond = hints_up_to(live);
   Result<std::unique_ptr<BinarySource>> source = open_binary_trace(trace.path(), reading);
   if (!source) return source.error();
   auto process = static_cast<pid_t>(source.value()->file().process_id());
@@ -272,7 +277,7 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
   report.unmatched = unmatched_functions(options.units, ahead.tables());
   for (std::string& sentence : unmatched_sets(report.report.unmatched)) report.unmatched.push_back(std::move(sentence));
   if (any_fresh(report.report.findings, known))
-    add_hints(ahead.tables(), options, report.report.findings, trace.path(), kHintsUpTo, report.remarks);
+    add_hints(ahead.tables(), options, report.report.findings, trace.path(), hints_up_to(live), report.remarks);
   if (pressure.times_held() > 0) {
     report.remarks.push_back(fmt::format("the program was held back {} times until the checker had caught up",
                                          pressure.times_held()));

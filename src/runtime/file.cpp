@@ -20,12 +20,14 @@ namespace {
 
 constexpr int kNone = -1;     // nothing is written
 constexpr int kPending = -2;  // to be opened with the first chunk
+constexpr long kUnread = -(1L << 32);  // instead of a descriptor: nobody would read that file
 
 struct TraceFile {
   std::atomic<int> descriptor{kNone};
   char path[4096] = {};
   SpinLock opening;
   std::atomic<bool> stopped{false};
+  bool raw = false;
 };
 TraceFile file;
 
@@ -62,7 +64,8 @@ void append_number(char* text, size_t capacity, unsigned long number) {
   text[length] = 0;
 }
 
-// The file of this process: the named one if it is empty and nobody has it, else one with the process id behind it.
+// The file of this process: the named one if it is empty and nobody has it, else one with the process id behind it. Whoever
+// reads a raw trace while it is written reads the named one only.
 long open_for_process() {
   long descriptor = open_file(file.path, O_CREAT);
   struct stat facts {};
@@ -72,6 +75,7 @@ long open_for_process() {
   bool taken = facts.st_size != 0 || system_call(SYS_flock, descriptor, LOCK_EX | LOCK_NB) < 0;
   if (!taken) return descriptor;
   system_call(SYS_close, descriptor);
+  if (file.raw) return kUnread;
   append_number(file.path, sizeof file.path, static_cast<unsigned long>(current_pid()));
   descriptor = open_file(file.path, O_CREAT | O_EXCL);
   for (unsigned turn = 2; descriptor == -EEXIST && turn < 100; ++turn) {
@@ -112,7 +116,7 @@ bool write_beginning() {
 bool start_file(long descriptor) {
   if (descriptor < 0) {
     file.descriptor.store(kNone);
-    stop_recording(file.path, static_cast<int>(-descriptor));
+    if (descriptor != kUnread) stop_recording(file.path, static_cast<int>(-descriptor));
     return false;
   }
   file.descriptor.store(lift(static_cast<int>(descriptor)));
@@ -140,6 +144,7 @@ bool open_trace() {
     return false;
   }
   strcpy(file.path, path);
+  file.raw = getenv(CLEAVE_TRACE_RAW_VARIABLE) != nullptr;
   return start_file(open_for_process());
 }
 
@@ -185,6 +190,19 @@ bool append_chunk_in_place(cleave_chunk_header* header, uint32_t body_bytes) {
   iovec part{header, sizeof *header + body_bytes};
   return write_parts(&part, 1);
 }
+
+bool append_raw_chunk(cleave_chunk_header& header, const uint64_t* words, uint64_t count) {
+  if (!ready()) return false;
+  header.magic = CLEAVE_CHUNK_MAGIC;
+  header.flags = CLEAVE_CHUNK_RAW;
+  header.words = static_cast<uint32_t>(count);
+  header.stored_bytes = static_cast<uint32_t>(count * sizeof *words);
+  header.checksum = cleave_raw_checksum(&header, words);
+  iovec parts[2] = {{&header, sizeof header}, {const_cast<uint64_t*>(words), header.stored_bytes}};
+  return write_parts(parts, 2);
+}
+
+bool trace_is_raw() { return file.raw; }
 
 bool append_text_chunk(cleave_chunk_kind kind, const char* text, uint64_t bytes) {
   cleave_chunk_header header{};

@@ -9,7 +9,7 @@
 
 namespace cleave::runtime {
 
-// Takes CLEAVE_TRACE from the environment. False: no trace is asked for, or it cannot be opened (said).
+// Takes CLEAVE_TRACE and CLEAVE_TRACE_RAW from the environment. False: no trace is asked for, or it cannot be opened (said).
 bool open_trace();
 // The child of a fork records into TRACE.PID, which is made when there is something to write.
 void redirect_to_child_file();
@@ -24,6 +24,10 @@ void move_trace_descriptor(int away_from);
 bool append_chunk(cleave_chunk_header& header, iovec* parts, int count);
 // A body that stands right behind its header in memory.
 bool append_chunk_in_place(cleave_chunk_header* header, uint32_t body_bytes);
+// `words` of a stream as they stand, behind a header that is filled but for magic, flags, sizes and checksum.
+bool append_raw_chunk(cleave_chunk_header& header, const uint64_t* words, uint64_t count);
+// Whether records are to be written so, and not coded.
+bool trace_is_raw();
 bool append_text_chunk(cleave_chunk_kind kind, const char* text, uint64_t bytes);
 
 // The write fails for good: said once, recording ends.

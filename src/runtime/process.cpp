@@ -41,6 +41,7 @@ void child_starts() {
   reset_encoders();
   reset_stripes();
   redirect_to_child_file();
+  if (trace_is_raw()) state.mode.store(Mode::Off);  // nobody reads what a child writes then
   if (own == nullptr) return;
   for (uint32_t i = 0; i < own->handler_depth; ++i) {
     Stream& stream = own->handlers[i]->main;

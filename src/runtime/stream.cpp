@@ -120,6 +120,16 @@ void encode_range(Stream& stream, Encoder& encoder, const uint64_t* from, const 
   }
 }
 
+void write_range(Stream& stream, Encoder* encoder, const uint64_t* from, const uint64_t* to) {
+  if (encoder != nullptr) return encode_range(stream, *encoder, from, to);
+  if (from >= to) return;
+  cleave_chunk_header header{};
+  header.kind = CLEAVE_CHUNK_RECORDS;
+  header.thread = stream.number;
+  header.sequence = stream.sequence++;
+  append_raw_chunk(header, from, static_cast<uint64_t>(to - from));
+}
+
 // Payload words of a segment that was left in the middle: up to the last that is not zero. Read from the back: the
 // owner stores from the front, so what is seen set has everything before it set too.
 size_t valid_words(const uint64_t* record, size_t count) {
@@ -173,10 +183,10 @@ void write_stream(Stream& stream, uint64_t* cursor, Extent extent) {
   if (cursor <= stream.flushed || cursor > stream.end + kSlackWords) return;
   static uint32_t shared_hint;
   uint32_t& hint = current_thread ? current_thread->encoder : shared_hint;
-  Encoder& encoder = borrow_encoder(hint);
+  Encoder* encoder = trace_is_raw() ? nullptr : &borrow_encoder(hint);
   const uint64_t* to = cursor;
   if (extent != Extent::Whole) to = last_record(stream.flushed, cursor);
-  encode_range(stream, encoder, stream.flushed, to);
+  write_range(stream, encoder, stream.flushed, to);
   if (extent == Extent::Broken && to < cursor) {
     // In a copy: its owner may still be at it.
     uint64_t copy[CLEAVE_SEGMENT_MAX_WORDS + 4];
@@ -190,10 +200,10 @@ void write_stream(Stream& stream, uint64_t* cursor, Extent extent) {
         copy[total++] = kRecord_cut | CLEAVE_BRANCHES_NONE << CLEAVE_HEADER_ADDRESS_BITS;
         copy[total++] = valid;
       }
-      encode_range(stream, encoder, copy, copy + total);
+      write_range(stream, encoder, copy, copy + total);
     }
   }
-  give_back(encoder);
+  if (encoder != nullptr) give_back(*encoder);
   stream.flushed = const_cast<uint64_t*>(to);
   stream.flush_stamp = stamp_now();
 }

@@ -77,6 +77,42 @@ const char* DecodedChunk::decode(const TraceFile& file, const std::vector<Record
   return decode_next(file, chunks[index]);
 }
 
+// The words are copied, so that nothing of them changes or goes once it has been checked.
+const char* DecodedChunk::take_raw(const TraceFile& file, const RecordChunk& chunk) {
+  if (const char* problem = file.copy_raw(chunk, words_.data())) return problem;
+  uint64_t* words = words_.data();
+  size_t gaps = 0;  // words of 0 so far: what follows moves to the front
+  const size_t end = chunk.words;
+  for (size_t at = 0; at < end;) {
+    const uint64_t address = words[at] & CLEAVE_HEADER_ADDRESS_MASK;
+    const SegmentPlan* segment = nullptr;
+    size_t count = 0;
+    if (address >= 4096) [[likely]] {
+      segment = file.modules().find(address, chunk.offset);
+      if (segment == nullptr) return "a record belongs to no module of the trace";
+      count = segment->words;
+    } else if (words[at] == 0) {
+      ++gaps;
+      ++at;
+      continue;
+    } else {
+      const RecordShape& shape = shape_of(address);
+      if (!shape.known) return "a record of an unknown kind";
+      if (shape.words == kCounted && (at + 1 >= end || words[at + 1] >= end - at))
+        return "a record is longer than its chunk";
+      count = shape.words == kCounted ? words[at + 1] + 1 : shape.words;
+      if (count < end - at && shape.stamp != RecordShape::kNowhere)
+        marks_.push_back({static_cast<uint32_t>(at - gaps), words[at + 1 + shape.stamp]});
+    }
+    if (count >= end - at) return "a record is longer than its chunk";
+    if (gaps != 0) [[unlikely]] std::copy_n(words + at, 1 + count, words + at - gaps);
+    segments_.push_back(segment);
+    at += 1 + count;
+    size_ = at - gaps;
+  }
+  return nullptr;
+}
+
 const char* DecodedChunk::decode_next(const TraceFile& file, const RecordChunk& chunk) {
   std::span<const uint8_t> body = file.body(chunk);
   if (words_.size() < chunk.words) words_.resize(chunk.words);
@@ -86,6 +122,7 @@ const char* DecodedChunk::decode_next(const TraceFile& file, const RecordChunk& 
   size_ = 0;
   offset_ = chunk.offset;
   coded_ = 0;
+  if (chunk.raw) return take_raw(file, chunk);
   if (codec_ == nullptr) codec_ = std::make_unique<cleave_codec>();
   cleave_codec* codec = codec_.get();
   if (!chunk.continues) cleave_codec_clear(codec);
@@ -133,7 +170,7 @@ const char* DecodedChunk::decode_next(const TraceFile& file, const RecordChunk& 
 bool RecordCursor::open_chunk() {
   const ThreadChunks& thread = file_.threads()[thread_];
   if (problem_ != nullptr || chunk_ >= thread.chunks.size()) return false;
-  record_.number = thread.chunks[chunk_].first_record;
+  if (!thread.raw) upcoming_ = thread.chunks[chunk_].first_record;
   problem_ = decoded_.decode(file_, thread.chunks, chunk_);
   ++chunk_;
   position_ = 0;
@@ -143,12 +180,10 @@ bool RecordCursor::open_chunk() {
 
 const Record* RecordCursor::next() {
   for (;;) {
-    bool opened = false;
     while (!open_ || position_ >= decoded_.words().size()) {
       if (!open_chunk()) return nullptr;
-      opened = true;
     }
-    if (!opened) ++record_.number;
+    record_.number = upcoming_++;
     const uint64_t* at = decoded_.words().data() + position_;
     uint64_t address = at[0] & CLEAVE_HEADER_ADDRESS_MASK;
     record_.branches = static_cast<uint16_t>(at[0] >> CLEAVE_HEADER_ADDRESS_BITS);
@@ -179,6 +214,8 @@ void RecordCursor::seek(uint64_t record) {
       std::upper_bound(chunks.begin(), chunks.end(), record,
                        [](uint64_t wanted, const RecordChunk& chunk) { return wanted < chunk.first_record; });
   chunk_ = after == chunks.begin() ? 0 : static_cast<size_t>(after - chunks.begin()) - 1;
+  if (file_.threads()[thread_].raw) chunk_ = 0;  // records are not counted: from the beginning then
+  upcoming_ = 0;
   skip_ = chunks.empty() ? 0 : record - chunks[chunk_].first_record;
   open_ = false;
   problem_ = nullptr;

@@ -67,6 +67,7 @@ class DecodedChunk {
 
  private:
   const char* decode_next(const TraceFile& file, const RecordChunk& chunk);
+  const char* take_raw(const TraceFile& file, const RecordChunk& chunk);
   std::vector<uint64_t> words_;
   size_t size_ = 0;
   std::vector<Mark> marks_;
@@ -84,7 +85,8 @@ class RecordCursor {
 
   // The next record, or null at the end; valid until the next call.
   const Record* next();
-  // The next call of next() gives this record. O(log chunks) and the decoding of one chunk.
+  // The next call of next() gives this record. O(log chunks) and the decoding of one chunk, of
+  // raw ones all before it.
   void seek(uint64_t record);
   // What stopped the walk before the end of the thread, or null.
   const char* problem() const { return problem_; }
@@ -97,6 +99,7 @@ class RecordCursor {
   bool open_ = false;
   uint32_t position_ = 0;
   uint64_t skip_ = 0;
+  uint64_t upcoming_ = 0;  // number of the next record
   const char* problem_ = nullptr;
   DecodedChunk decoded_;
   Record record_;

@@ -14,6 +14,10 @@ namespace {
 
 constexpr uint64_t kAtATime = 4 << 20;  // bytes that are let go of together
 
+bool is_raw(const cleave_chunk_header& header) {
+  return header.kind == CLEAVE_CHUNK_RECORDS && (header.flags & CLEAVE_CHUNK_RAW) != 0;
+}
+
 }  // namespace
 
 Result<TraceFile> TraceFile::open(const std::string& path, bool live) {
@@ -54,19 +58,19 @@ bool TraceFile::scan() {
   bool fresh = false;
   uint64_t let_go = at_;
   while (!damaged_ && at_ < file_.bytes().size()) {
-    std::string_view rest = file_.bytes().substr(at_);
+    const uint64_t rest = file_.bytes().size() - at_;
     cleave_chunk_header header;
-    bool whole = rest.size() >= sizeof header;
-    if (whole) std::memcpy(&header, rest.data(), sizeof header);
+    const bool whole = rest >= sizeof header && file_.copy(at_, &header, sizeof header);
     if (whole && header.magic != CLEAVE_CHUNK_MAGIC) {
       damage(at_, "damaged chunk");
       break;
     }
-    if (!whole || rest.size() - sizeof header < header.stored_bytes) {
+    if (!whole || rest - sizeof header < header.stored_bytes) {
       if (!live_) damage(at_, "the file ends in the middle of a chunk");
       break;
     }
-    if (XXH3_64bits(rest.data() + sizeof header, header.stored_bytes) != header.checksum) {
+    // Of a raw one when its words are copied: until then they are not looked at.
+    if (!is_raw(header) && XXH3_64bits(body_at(at_, 0).data(), header.stored_bytes) != header.checksum) {
       damage(at_, "damaged chunk (its checksum is wrong)");
       break;
     }
@@ -77,6 +81,23 @@ bool TraceFile::scan() {
     if (!live_ && at_ - let_go >= kAtATime) file_.let_go(std::exchange(let_go, at_), at_);
   }
   return fresh;
+}
+
+// Whether a chunk of records may be what it says.
+bool TraceFile::fits(const cleave_chunk_header& header) {
+  const bool continues = (header.flags & CLEAVE_CHUNK_CONTINUES) != 0;
+  const char* wrong = nullptr;
+  if (is_raw(header)) {
+    if (header.stored_bytes != sizeof(uint64_t) * header.words || header.records != 0 || continues ||
+        header.words > CLEAVE_CHUNK_RAW_WORDS)
+      wrong = "a raw chunk does not add up";
+  } else if (header.words > uint64_t{2} * header.stored_bytes || header.records > header.words) {
+    wrong = "a chunk promises more than it can hold";  // a word takes half a byte at least
+  } else if (continues && header.sequence % CLEAVE_CHUNK_LONGEST_RUN == 0) {
+    wrong = "a chunk continues the one before it where a new run begins";
+  }
+  if (wrong != nullptr) damage(at_, wrong);
+  return wrong == nullptr;
 }
 
 bool TraceFile::take(const cleave_chunk_header& header) {
@@ -91,11 +112,7 @@ bool TraceFile::take(const cleave_chunk_header& header) {
     ended_ = header.kind == CLEAVE_CHUNK_END || (ended_ && header.kind == CLEAVE_CHUNK_SCHEDULE);
     return true;
   }
-  // A word takes half a byte at least: a chunk that promises more cannot keep it.
-  if (header.words > uint64_t{2} * header.stored_bytes || header.records > header.words) {
-    damage(at_, "a chunk promises more than it can hold");
-    return false;
-  }
+  if (!fits(header)) return false;
   auto [it, fresh] = thread_index_.emplace(header.thread, threads_.size());
   if (fresh) threads_.push_back({.number = header.thread});
   ThreadChunks& thread = threads_[it->second];
@@ -103,14 +120,10 @@ bool TraceFile::take(const cleave_chunk_header& header) {
     damage(at_, "a chunk of a thread is missing");
     return false;
   }
-  bool continues = (header.flags & CLEAVE_CHUNK_CONTINUES) != 0;
-  if (continues && header.sequence % CLEAVE_CHUNK_LONGEST_RUN == 0) {
-    damage(at_, "a chunk continues the one before it where a new run begins");
-    return false;
-  }
-  thread.chunks.push_back(
-      {at_, header.stored_bytes, header.words, header.records, thread.records, continues});
+  thread.chunks.push_back({at_, header.stored_bytes, header.words, header.records, thread.records,
+                           (header.flags & CLEAVE_CHUNK_CONTINUES) != 0, is_raw(header)});
   thread.records += header.records;
+  thread.raw |= is_raw(header);
   const uint64_t end = at_ + sizeof header + header.stored_bytes;
   if (records_.empty() || records_.back().end != at_) records_.push_back({at_, end});
   records_.back().end = end;
@@ -129,6 +142,16 @@ void TraceFile::read_up_to(uint64_t offset, bool erase) {
   if (descriptor >= 0) ::close(descriptor);
   std::erase_if(records_, [&](const Stretch& stretch) { return stretch.end <= offset; });
   erased_ = offset;
+}
+
+const char* TraceFile::copy_raw(const RecordChunk& chunk, uint64_t* words) const {
+  cleave_chunk_header header;
+  if (!file_.copy(chunk.offset, &header, sizeof header) ||
+      !file_.copy(chunk.offset + sizeof header, words, chunk.stored_bytes))
+    return "the file has become shorter";
+  if (header.words != chunk.words || cleave_raw_checksum(&header, words) != header.checksum)
+    return "damaged chunk (its checksum is wrong)";
+  return nullptr;
 }
 
 std::span<const uint8_t> TraceFile::body_at(uint64_t offset, uint32_t bytes) const {

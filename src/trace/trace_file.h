@@ -26,12 +26,14 @@ struct RecordChunk {
   uint32_t records = 0;
   uint64_t first_record = 0;  // number of its first record within the thread
   bool continues = false;     // its coding goes on from the chunk before
+  bool raw = false;           // the body is the words themselves; records is 0, and first_record says nothing
 };
 
 struct ThreadChunks {
   uint32_t number = 0;  // as the runtime counts
   std::vector<RecordChunk> chunks;
-  uint64_t records = 0;
+  uint64_t records = 0;  // in those that count them
+  bool raw = false;      // some do not
 };
 
 struct OtherChunk {
@@ -67,6 +69,8 @@ class TraceFile {
   std::span<const uint8_t> body(const RecordChunk& chunk) const {
     return body_at(chunk.offset, chunk.stored_bytes);
   }
+  // Copies the words of a raw chunk; null, or what is wrong with it.
+  const char* copy_raw(const RecordChunk& chunk, uint64_t* words) const;
   std::span<const uint8_t> body(const OtherChunk& chunk) const {
     return body_at(chunk.offset, chunk.stored_bytes);
   }
@@ -80,6 +84,7 @@ class TraceFile {
       : file_(std::move(file)), path_(std::move(path)), live_(live) {}
   bool scan();
   bool take(const cleave_chunk_header& header);
+  bool fits(const cleave_chunk_header& header);
   void damage(uint64_t offset, const char* what);
   std::span<const uint8_t> body_at(uint64_t offset, uint32_t bytes) const;
 

@@ -389,6 +389,23 @@ TEST_F(Programs, LiveUnderEverySchedule) {
   }
 }
 
+// A trace that nobody keeps has its records as they are, one that is kept has them coded: it is the same run.
+TEST_F(Programs, LiveFindsTheSameWhetherTheTraceIsKeptOrNot) {
+  for (const char* source : {"two_fields.cpp", "owned.cpp"}) {
+    std::string program = build(source, ""), json = directory_ / "live.json";
+    auto counted = [&](const std::string& options) {
+      Lines lines = follow(program, "--schedule random --seed 11 " + options);
+      std::string text = text_of(json);
+      Findings findings = report::from_json(text, json).value();
+      for (const char* count : {"events", "units", "cycles", "most_live"})
+        lines.push_back(fmt::format("{} {}", count, findings.stages[0].counts.at(count)));
+      for (const Finding& finding : findings.findings) lines.push_back(finding.id);
+      return lines;
+    };
+    EXPECT_EQ(counted(""), counted("-o " + (directory_ / "kept.cleave").string())) << source;
+  }
+}
+
 TEST_F(Programs, RoundsOfALoopThatMayWaitAreNotOneUnit) {
   for (const char* wait : {"-DWAIT=1", "-DWAIT=2"}) {
     std::string program = build("event_loop.cpp", wait);
@@ -428,7 +445,7 @@ TEST_F(Programs, HintsAboutLocksAreThereOrMissed) {
   EXPECT_FALSE(live.facts.contains("about the trace"));
   EXPECT_EQ(large.findings[0].hints.size(), 1u);
   ASSERT_TRUE(large.facts.contains("about the trace"));
-  EXPECT_NE(large.facts["about the trace"].find("there are no hints about locks: for them a trace of up to 32 MB"), std::string::npos)
+  EXPECT_NE(large.facts["about the trace"].find("there are no hints about locks: for them a trace of up to 128 MB"), std::string::npos)
       << large.facts["about the trace"];
 }
 

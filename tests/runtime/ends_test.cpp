@@ -210,6 +210,16 @@ TEST(Ends, ExecOfAnotherInstrumentedProgramGetsItsOwnFile) {
   EXPECT_EQ(written(read_raw_trace(others[0]), 0), (std::vector<uint64_t>{1}));
 }
 
+// It is for somebody who reads that file while it is written; others would only fill the memory.
+TEST(Ends, OfARawTraceOnlyTheFirstProcessWrites) {
+  for (const char* how : {"fork", "fork-held", "spawn", "exec-self"}) {
+    Recording run = record_program("ends", how, "CLEAVE_TRACE_RAW=1");
+    EXPECT_EQ(run.status, std::string(how) == "exec-self" ? 3 : 0) << how;
+    EXPECT_EQ(run.said, "") << how;
+    EXPECT_TRUE(child_traces(run).empty()) << how;
+  }
+}
+
 TEST(Ends, HandlersHaveTheirOwnStream) {
   Recording run = record_program("ends", "handler");
   EXPECT_EQ(run.status, 0) << run.said;
@@ -257,7 +267,7 @@ TEST(Ends, FullDiskIsSaidOnceAndTheProgramGoesOn) {
 }
 
 TEST(Ends, LimitOnFileSizeIsSaidOnceAndTheProgramGoesOn) {
-  Recording run = record_program("ends", "write-much", "ulimit -f 100;");
+  Recording run = record_program("ends", "write-much", "ulimit -f 400;");
   EXPECT_EQ(run.status, 0) << run.said;
   EXPECT_NE(run.said.find("File too large"), std::string::npos) << run.said;
   EXPECT_TRUE(run.trace.end_texts.empty());

@@ -47,6 +47,28 @@ uint64_t payload_words(const RawTrace& trace, uint64_t kind) {
   wrong(fmt::format("no module has the segment {:#x}", kind));
 }
 
+void read_raw_records(RawTrace& trace, const cleave_chunk_header& header, const uint8_t* body) {
+  std::vector<uint64_t> words(header.words);
+  if (header.stored_bytes != 8 * words.size() || header.records != 0) wrong("a raw chunk does not add up");
+  std::memcpy(words.data(), body, header.stored_bytes);
+  if (cleave_raw_checksum(&header, words.data()) != header.checksum) wrong("a checksum is wrong");
+  for (size_t at = 0; at < words.size();) {
+    if (words[at] == 0) {
+      ++at;
+      continue;
+    }
+    RawRecord record;
+    record.header = words[at++];
+    uint64_t count = payload_words(trace, record.kind());
+    if (count == 0xffff) count = 1 + words.at(at);
+    if (count > words.size() - at) wrong("a record is longer than its chunk");
+    record.words.assign(words.begin() + static_cast<ptrdiff_t>(at), words.begin() + static_cast<ptrdiff_t>(at + count));
+    at += count;
+    trace.threads[header.thread].push_back(std::move(record));
+  }
+  ++trace.record_chunks;
+}
+
 using Codecs = std::map<uint32_t, std::unique_ptr<cleave_codec>>;
 
 void read_records(RawTrace& trace, Codecs& codecs, const cleave_chunk_header& header, const uint8_t* body) {
@@ -98,12 +120,13 @@ void read_module(RawTrace& trace, const uint8_t* body, size_t size) {
 
 void read_chunk(RawTrace& trace, Codecs& codecs, const cleave_chunk_header& header, const uint8_t* body,
                 std::map<uint32_t, uint64_t>& sequences) {
-  if (XXH3_64bits(body, header.stored_bytes) != header.checksum) wrong("a checksum is wrong");
+  const bool raw = header.kind == CLEAVE_CHUNK_RECORDS && header.flags == CLEAVE_CHUNK_RAW;
+  if (!raw && XXH3_64bits(body, header.stored_bytes) != header.checksum) wrong("a checksum is wrong");
   std::string text(reinterpret_cast<const char*>(body), header.stored_bytes);
   switch (header.kind) {
     case CLEAVE_CHUNK_RECORDS:
       if (header.sequence != sequences[header.thread]++) wrong("chunks of a thread are out of order");
-      return read_records(trace, codecs, header, body);
+      return raw ? read_raw_records(trace, header, body) : read_records(trace, codecs, header, body);
     case CLEAVE_CHUNK_MODULE: return read_module(trace, body, header.stored_bytes);
     case CLEAVE_CHUNK_PROCESS: trace.process_texts.push_back(text); return;
     case CLEAVE_CHUNK_END: trace.end_texts.push_back(text); return;

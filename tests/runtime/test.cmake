@@ -25,3 +25,9 @@ endforeach()
 target_link_libraries(runtime_library_plugin PRIVATE cleave_rt)
 cleave_test(runtime SEES abi LINKS xxhash)
 add_dependencies(runtime_test cleave ${runtime_program_targets})
+# The same with records that are not coded: however a program ends or fills the disk, its raw trace is as good. Other
+# processes than the first have none.
+add_test(NAME runtime_raw COMMAND runtime_test "--gtest_filter=Ends.*:Threads.*:Libraries.*:Record.*-*Child*:*Spawned*:*ExecOfAnother*")
+set_tests_properties(runtime_raw PROPERTIES ENVIRONMENT CLEAVE_TRACE_RAW=1)
+# Both send signals after so many microseconds: not beside one another.
+set_tests_properties(runtime runtime_raw PROPERTIES RESOURCE_LOCK runtime)

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "abi/trace_file.h"
 
@@ -17,7 +18,14 @@ inline void correct_checksums(std::string& bytes) {
        at += sizeof header + header.stored_bytes) {
     std::memcpy(&header, bytes.data() + at, sizeof header);
     if (header.stored_bytes > bytes.size() - at - sizeof header) return;
-    header.checksum = XXH3_64bits(bytes.data() + at + sizeof header, header.stored_bytes);
+    const char* body = bytes.data() + at + sizeof header;
+    if (header.kind == CLEAVE_CHUNK_RECORDS && (header.flags & CLEAVE_CHUNK_RAW) != 0) {
+      std::vector<uint64_t> words(header.stored_bytes / sizeof(uint64_t));
+      if (!words.empty()) std::memcpy(words.data(), body, words.size() * sizeof(uint64_t));
+      if (header.words <= words.size()) header.checksum = cleave_raw_checksum(&header, words.data());
+    } else {
+      header.checksum = XXH3_64bits(body, header.stored_bytes);
+    }
     std::memcpy(bytes.data() + at, &header, sizeof header);
   }
 }

@@ -13,10 +13,12 @@
 namespace cleave {
 namespace {
 
-// Two threads that write values that no codec makes small, in many chunks, with a chunk of another kind between them.
-void save_long_trace(const std::string& path) {
+// Two threads that write values that no codec makes small, in many chunks, with a chunk of another kind
+// between them.
+void save_long_trace(const std::string& path, bool raw) {
   FakeProgram program;
   FakeRecorder& r = program.recorder;
+  r.raw = raw;
   Random random(7);
   r.other_chunk(CLEAVE_CHUNK_PROCESS, R"({"program": "long", "arguments": ["long"]})");
   r.start(0, UINT32_MAX);
@@ -68,10 +70,15 @@ bool holes_can_be_made(const std::string& path) {
   return made;
 }
 
-TEST(Erase, WhatHasBeenReadLeavesTheDiskAndNothingElseChanges) {
-  std::string path = testing::TempDir() + "erase_test.cleave";
+class Erase : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Chunks, Erase, testing::Bool(), [](const testing::TestParamInfo<bool>& form) {
+  return form.param ? "Raw" : "Coded";
+});
+
+TEST_P(Erase, WhatHasBeenReadLeavesTheDiskAndNothingElseChanges) {
+  std::string path = testing::TempDir() + (GetParam() ? "erase_test_raw.cleave" : "erase_test.cleave");
   const bool holes = holes_can_be_made(path);
-  save_long_trace(path);
+  save_long_trace(path, GetParam());
   const uint64_t size = std::filesystem::file_size(path), before = bytes_on_disk(path);
   ASSERT_GT(size, uint64_t{8} << 20);
   auto expected = open_binary_trace(path);
@@ -88,8 +95,10 @@ TEST(Erase, WhatHasBeenReadLeavesTheDiskAndNothingElseChanges) {
   EXPECT_TRUE(erasing.value()->complete());
   EXPECT_EQ(std::filesystem::file_size(path), size);
   // A file system that makes no holes keeps everything, and nobody is the worse for it.
-  if (holes) EXPECT_LT(bytes_on_disk(path), before / 2);
-  else EXPECT_EQ(bytes_on_disk(path), before);
+  if (holes)
+    EXPECT_LT(bytes_on_disk(path), before / 2);
+  else
+    EXPECT_EQ(bytes_on_disk(path), before);
   EXPECT_EQ(erasing.value()->file().text(CLEAVE_CHUNK_SCHEDULE), "kept");
   EXPECT_EQ(erasing.value()->tables().program(), "long");
   std::filesystem::remove(path);

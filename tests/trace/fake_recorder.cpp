@@ -15,7 +15,7 @@ FakeRecorder::FakeRecorder() {
 void FakeRecorder::chunk(cleave_chunk_header header, std::string_view body) {
   header.magic = CLEAVE_CHUNK_MAGIC;
   header.stored_bytes = static_cast<uint32_t>(body.size());
-  header.checksum = XXH3_64bits(body.data(), body.size());
+  if (header.flags != CLEAVE_CHUNK_RAW) header.checksum = XXH3_64bits(body.data(), body.size());
   bytes_.append(reinterpret_cast<const char*>(&header), sizeof header);
   bytes_.append(body);
 }
@@ -63,6 +63,7 @@ uint64_t FakeRecorder::ticket(uint64_t address) {
 void FakeRecorder::flush(uint32_t thread) {
   Buffer& from = buffer(thread);
   if (from.records.empty()) return;
+  if (raw) return flush_raw(thread);
   uint64_t words = 0;
   for (const auto& record : from.records) words += record.size();
   std::vector<uint8_t> coded(cleave_codec_bound(words));
@@ -78,6 +79,17 @@ void FakeRecorder::flush(uint32_t thread) {
   header.words = static_cast<uint32_t>(words);
   header.records = static_cast<uint32_t>(from.records.size());
   chunk(header, {reinterpret_cast<const char*>(coded.data()), cleave_codec_end_body(&codec)});
+  from.records.clear();
+}
+
+void FakeRecorder::flush_raw(uint32_t thread) {
+  Buffer& from = buffer(thread);
+  std::vector<uint64_t> words;
+  for (const auto& record : from.records) words.insert(words.end(), record.begin(), record.end());
+  cleave_chunk_header header{.kind = CLEAVE_CHUNK_RECORDS, .flags = CLEAVE_CHUNK_RAW, .thread = thread, .sequence = from.sequence++};
+  header.words = static_cast<uint32_t>(words.size());
+  header.checksum = cleave_raw_checksum(&header, words.data());
+  chunk(header, {reinterpret_cast<const char*>(words.data()), words.size() * sizeof(uint64_t)});
   from.records.clear();
 }
 

@@ -44,7 +44,8 @@ class FakeRecorder {
     record(thread, kind, {address, number, stamp()});
   }
 
-  // Writes what the thread has recorded so far as a chunk.
+  // Writes what the thread has recorded so far as a chunk, coded or, if that is set, raw.
+  bool raw = false;
   void flush(uint32_t thread);
   void flush_all();
   void other_chunk(cleave_chunk_kind kind, std::string_view body);
@@ -60,6 +61,7 @@ class FakeRecorder {
     std::shared_ptr<cleave_codec> codec;
   };
   void chunk(cleave_chunk_header header, std::string_view body);
+  void flush_raw(uint32_t thread);
   Buffer& buffer(uint32_t thread);
 
   std::string bytes_;

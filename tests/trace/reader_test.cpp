@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -20,8 +21,9 @@ namespace cleave {
 namespace {
 
 std::string saved(const FakeRecorder& recorder) {
-  std::string path = testing::TempDir() + "reader_test." +
-                     testing::UnitTest::GetInstance()->current_test_info()->name() + ".cleave";
+  std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::replace(name.begin(), name.end(), '/', '.');
+  std::string path = testing::TempDir() + "reader_test." + name + ".cleave";
   recorder.save(path);
   return path;
 }
@@ -224,9 +226,17 @@ TEST(Reader, BranchesAreCounted) {
   EXPECT_EQ(load(r).events()[1].branches, 18);
 }
 
-TEST(Reader, RecordsOfAThreadCanBeReachedByTheirNumber) {
+// Both forms that chunks of records have.
+class ReaderOfChunks : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Reader, ReaderOfChunks, testing::Bool(),
+                         [](const testing::TestParamInfo<bool>& form) {
+                           return form.param ? "Raw" : "Coded";
+                         });
+
+TEST_P(ReaderOfChunks, RecordsOfAThreadCanBeReachedByTheirNumber) {
   FakeProgram program;
   FakeRecorder& r = program.recorder;
+  r.raw = GetParam();
   r.start(0, UINT32_MAX);
   for (uint64_t i = 1; i < 100; ++i) {
     program.write(0, 0, i);
@@ -253,9 +263,10 @@ TEST(Reader, RecordsOfAThreadCanBeReachedByTheirNumber) {
 }
 
 // A longer trace with several threads, chunks and kinds of records.
-FakeRecorder busy() {
+FakeRecorder busy(bool raw = false) {
   FakeProgram program;
   FakeRecorder& r = program.recorder;
+  r.raw = raw;
   Random random(5);
   r.other_chunk(CLEAVE_CHUNK_PROCESS, "{\"program\": \"fake\", \"arguments\": [\"fake\", \"x\"]}");
   r.start(0, UINT32_MAX);
@@ -294,8 +305,84 @@ FakeRecorder busy() {
   return r;
 }
 
-TEST(Reader, ATruncatedFileKeepsEverythingBeforeTheCut) {
-  FakeRecorder r = busy();
+TEST(Reader, RawChunksAreTheSameTraceAsCodedOnes) {
+  std::string texts[2];
+  for (bool raw : {false, true}) {
+    FakeProgram program;
+    FakeRecorder& r = program.recorder;
+    r.raw = raw;
+    Random random(3);
+    r.start(0, UINT32_MAX);
+    r.fork(0, 1);
+    r.start(1, 0);
+    for (uint64_t i = 0; i < 500; ++i) {
+      auto t = static_cast<uint32_t>(random.below(2));
+      r.on_object(t, RecordKind::mutex_lock, program.lock(0));
+      program.write(t, static_cast<uint32_t>(random.below(FakeProgram::kGlobals)), i);
+      r.on_object(t, RecordKind::mutex_unlock, program.lock(0));
+      if (random.chance(1, 15)) r.flush(t);
+    }
+    for (uint32_t t : {1u, 0u}) r.exit(t);
+    r.flush_all();
+    r.end();
+    Trace trace = load(r);
+    EXPECT_TRUE(trace.remarks().empty());
+    EXPECT_GT(trace.size(), 1500u);
+    texts[raw] = write_text_trace(trace);
+  }
+  EXPECT_EQ(texts[0], texts[1]);
+}
+
+// A fork in a signal handler takes away the record that the thread was about to write: its words stay 0.
+TEST(Reader, AGapInARawChunkIsPassedOver) {
+  FakeProgram program;
+  FakeRecorder& r = program.recorder;
+  r.raw = true;
+  r.start(0, UINT32_MAX);
+  program.write(0, 0, 5);
+  r.record(0, static_cast<RecordKind>(0), {0, 0}, 0);
+  program.write(0, 1, 6);
+  r.exit(0);
+  r.flush(0);
+  r.end();
+  std::string path = saved(r);
+  Result<Trace> trace = load_trace(path);
+  ASSERT_TRUE(trace.ok());
+  EXPECT_TRUE(trace.value().remarks().empty());
+  std::vector<uint64_t> written;
+  for (const Event& event : trace.value().events())
+    if (event.kind == EventKind::Write) written.push_back(event.value);
+  EXPECT_EQ(written, (std::vector<uint64_t>{5, 6}));
+  std::remove(path.c_str());
+}
+
+// What a full disk leaves: half of a chunk, and another thread's behind it.
+TEST(Reader, ARawChunkThatWasNotWrittenToItsEndIsNotUsed) {
+  FakeProgram program;
+  FakeRecorder& r = program.recorder;
+  r.raw = true;
+  r.start(0, UINT32_MAX);
+  r.fork(0, 1);
+  r.flush(0);
+  const size_t before = r.bytes().size();
+  for (uint64_t i = 0; i < 40; ++i) program.write(0, 0, 1000 + i);
+  r.flush(0);
+  std::string half = r.bytes().substr(0, before + sizeof(cleave_chunk_header) + 400);
+  const size_t behind = r.bytes().size();
+  r.start(1, 0);
+  for (uint64_t i = 0; i < 400; ++i) program.write(1, 1, 5000 + i);
+  r.flush(1);
+  std::string path = saved(r);
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << half << r.bytes().substr(behind);
+  Result<Trace> trace = load_trace(path);
+  ASSERT_TRUE(trace.ok());
+  EXPECT_FALSE(trace.value().remarks().empty());
+  for (const Event& event : trace.value().events()) EXPECT_NE(event.kind, EventKind::Write);
+  std::remove(path.c_str());
+}
+
+TEST_P(ReaderOfChunks, ATruncatedFileKeepsEverythingBeforeTheCut) {
+  FakeRecorder r = busy(GetParam());
   std::string whole = r.bytes(), path = saved(r);
   size_t most = 0;
   for (size_t size = 0; size < whole.size(); size += size < 200 ? 1 : 97) {
@@ -316,8 +403,8 @@ TEST(Reader, ATruncatedFileKeepsEverythingBeforeTheCut) {
   std::remove(path.c_str());
 }
 
-TEST(Reader, HostileBytesAreAnErrorOrATraceNeverACrash) {
-  FakeRecorder r = busy();
+TEST_P(ReaderOfChunks, HostileBytesAreAnErrorOrATraceNeverACrash) {
+  FakeRecorder r = busy(GetParam());
   std::string path = saved(r);
   Random random(9);
   for (int i = 0; i < 400; ++i) {
@@ -331,8 +418,8 @@ TEST(Reader, HostileBytesAreAnErrorOrATraceNeverACrash) {
   std::remove(path.c_str());
 }
 
-TEST(Reader, ALiveFileIsFollowedToItsEnd) {
-  FakeRecorder r = busy();
+TEST_P(ReaderOfChunks, ALiveFileIsFollowedToItsEnd) {
+  FakeRecorder r = busy(GetParam());
   std::string path = saved(r), whole = r.bytes();
   std::ofstream(path, std::ios::binary | std::ios::trunc) << whole.substr(0, 500);
   std::atomic<bool> alive = true;
