@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <utility>
 
 namespace cleave {
 namespace {
@@ -100,6 +102,66 @@ void Assembler::access(Thread& thread, Event& event, uint64_t address, uint32_t 
   access_slowly(thread, event, address, bytes, old_value, site);
 }
 
+namespace {
+
+// An event as four words, each stored at once: what it is and whose, where it is, what it is of, and the value.
+void put(Event* at, EventKind kind, uint32_t width, uint64_t branches, ThreadId thread, uint64_t place, uint32_t object,
+         uint64_t value) {
+  static_assert(offsetof(Event, kind) == 0 && offsetof(Event, width_and_order) == 1 && offsetof(Event, branches) == 2 &&
+                offsetof(Event, thread) == 4 && offsetof(Event, site) == 8 && offsetof(Event, context) == 12 &&
+                offsetof(Event, object) == 16 && offsetof(Event, object2) == 20 && offsetof(Event, value) == 24);
+  const uint64_t what = static_cast<uint64_t>(kind) | width << 8 | branches << 16 | uint64_t{raw(thread)} << 32;
+  const uint64_t words[4] = {what, place, object | uint64_t{UINT32_MAX} << 32, value};
+  std::memcpy(at, words, sizeof words);
+}
+
+}  // namespace
+
+// Reads and writes of a whole record, as long as each is of an atom that is there and asks for nothing: the hot part of
+// segment(), which goes on where this stops.
+size_t Assembler::usual_accesses(Thread& thread, const SegmentPlan& plan, const uint64_t* words, size_t from, size_t to,
+                                 Caution caution) {
+  const SiteId* sites = directory_.sites(*plan.module);
+  uint64_t branches = thread.branches;
+  if (sites == nullptr || branches > UINT16_MAX) return from;
+  Event *const begin = current_.events.room(to - from), *at = begin;
+  uint32_t context_of = kNoIndex;  // inlined_at of the slot that `context` was asked for
+  ContextId context = thread.stack.context(contexts_, *plan.module, kNoIndex);
+  size_t i = from;
+  for (; i < to; ++i) {
+    const SlotPlan& slot = plan.slots[i];
+    if (slot.kind > SlotKind::Write || slot.site == kNoIndex) break;
+    uint64_t address = slot.address_constant;
+    if (slot.address_source == Source::Word) {
+      const uint64_t word = words[slot.address_index];
+      if (word == 0) break;
+      address += word;
+    }
+    if (address < 4096) break;
+    Atom* atom = atoms_.find(address, slot.width);
+    if (atom == nullptr) break;
+    const uint64_t value =
+        low_bytes(slot.value_source == Source::Word ? words[slot.value_index] : slot.value_constant, slot.width);
+    const bool same = atom->known && atom->value == value;
+    const bool read = slot.kind == SlotKind::Read;
+    if (!same && (read || (caution == Caution::All && atom->shared && atom->known))) break;
+    const SiteId site = sites[slot.site];
+    if (site == kNone<SiteId>) break;
+    if (slot.inlined_at != context_of) {
+      context_of = slot.inlined_at;
+      context = thread.stack.context(contexts_, *plan.module, slot.inlined_at);
+    }
+    atom->value = value;
+    atom->known = true;
+    hold(thread, *atom);
+    put(at++, read ? EventKind::Read : EventKind::Write, slot.width, std::exchange(branches, 0), thread.id,
+        raw(site) | uint64_t{raw(context)} << 32, atoms_.id_of(atom), value);
+  }
+  thread.branches = branches;
+  current_.events.filled(static_cast<size_t>(at - begin));
+  return i;
+}
+
 size_t Assembler::segment(Thread& thread, const SegmentPlan& plan, const uint64_t* words, size_t valid,
                           size_t from, size_t to, Caution caution, size_t clear) {
   if (!plan.events) return to;
@@ -108,7 +170,12 @@ size_t Assembler::segment(Thread& thread, const SegmentPlan& plan, const uint64_
   const SiteId* sites = directory_.sites(*plan.module);
   ContextId context = kNone<ContextId>;
   uint32_t context_of = kNotAsked;  // inlined_at of the slot that `context` was asked for
+  const bool usual = whole && !origins_;
   for (size_t i = from; i < to; ++i) {
+    if (usual && plan.slots[i].kind <= SlotKind::Write && i != clear) {
+      i = usual_accesses(thread, plan, words, i, to, caution);
+      if (i == to) return to;
+    }
     const SlotPlan& slot = plan.slots[i];
     uint64_t address = slot.address_constant;
     if (slot.address_source == Source::Word) {
@@ -134,9 +201,7 @@ size_t Assembler::segment(Thread& thread, const SegmentPlan& plan, const uint64_
       atom = atoms_.find(address, slot.width);
     }
     value = low_bytes(value, slot.width);
-    const bool expected = read && atom != nullptr && atom->known && atom->value == value;
-    if (!expected && caution != Caution::None && i != clear && calls_for_caution(atom, slot.kind, value, caution))
-      return i;
+    if (caution != Caution::None && i != clear && calls_for_caution(atom, slot.kind, value, caution)) return i;
     if (origins_) thread.origin.slot = static_cast<uint32_t>(i);
     if (slot.inlined_at != context_of) {
       context_of = slot.inlined_at;
@@ -148,13 +213,6 @@ size_t Assembler::segment(Thread& thread, const SegmentPlan& plan, const uint64_
       sites = directory_.sites(*plan.module);
     }
     const EventKind kind = read ? EventKind::Read : EventKind::Write;
-    if (expected || (atom != nullptr && !read)) [[likely]] {
-      atom->value = value;
-      atom->known = true;
-      hold(thread, *atom);
-      emit(thread, kind, site, context, atoms_.id_of(atom), UINT32_MAX, value, atom->size);
-      continue;
-    }
     Event event{.kind = kind, .thread = thread.id, .site = site, .context = context, .value = value};
     if (atom != nullptr) {
       touch(thread, event, *atom, value, 0);
@@ -164,6 +222,16 @@ size_t Assembler::segment(Thread& thread, const SegmentPlan& plan, const uint64_
   }
   return to;
 }
+
+namespace {
+
+// Whether units were begun above this depth of the stack and are open: few returns leave any, and none needs to know where
+// it is then.
+bool leaves_units(const Assembler::Thread& thread, size_t depth) {
+  return !thread.units.empty() && thread.units.back().depth > depth;
+}
+
+}  // namespace
 
 void Assembler::slot(Thread& thread, const SegmentPlan& plan, const SlotPlan& slot, uint64_t,
                      uint64_t value) {
@@ -176,12 +244,12 @@ void Assembler::slot(Thread& thread, const SegmentPlan& plan, const SlotPlan& sl
       thread.stack.enter(slot.value_source == Source::None ? 0 : value);
       break;
     case SlotKind::Exit:
-      close_units(thread, thread.stack.depth() - 1, at());
+      if (leaves_units(thread, thread.stack.depth() - 1)) close_units(thread, thread.stack.depth() - 1, at());
       thread.stack.exit();
       break;
     case SlotKind::Landing:
       thread.stack.land(value);
-      close_units(thread, thread.stack.depth(), at());
+      if (leaves_units(thread, thread.stack.depth())) close_units(thread, thread.stack.depth(), at());
       break;
     case SlotKind::UnitBegin:
       begin_unit(thread, *plan.module, slot, at(), value);
@@ -220,7 +288,7 @@ void Assembler::end_unit(Thread& thread, UnitNameId name, Place at) {
 }
 
 void Assembler::close_units(Thread& thread, size_t depth, Place at) {
-  while (!thread.units.empty() && thread.units.back().depth > depth) {
+  while (leaves_units(thread, depth)) {
     thread.units.pop_back();
     emit(thread, EventKind::End, at.site, at.context, UINT32_MAX, UINT32_MAX, 0, 0);
   }

@@ -161,6 +161,8 @@ class Assembler {
     atom.shared |= atom.last != UINT32_MAX;
     atom.last = raw(thread.id);
   }
+  size_t usual_accesses(Thread& thread, const SegmentPlan& plan, const uint64_t* words, size_t from, size_t to,
+                        Caution caution);
   void slot(Thread& thread, const SegmentPlan& plan, const SlotPlan& slot, uint64_t address, uint64_t value);
   void access(Thread& thread, Event& event, uint64_t address, uint32_t bytes, uint64_t old_value,
               TableSite site);

@@ -61,7 +61,13 @@ class AtomMap {
   Atom* find(uint64_t address, uint32_t bytes) {
     Page* page = page_of(address);
     if (page == nullptr) return nullptr;
-    for (uint32_t next = page->first[address >> 3 & 511]; next != 0; next = atoms_[next - 1].next) {
+    uint32_t next = page->first[address >> 3 & 511];
+    if (next == 0) return nullptr;
+    // Of two halves of a word it is as often the one as the other: chosen without a branch, which would be guessed wrong.
+    const Atom& half = atoms_[next - 1];
+    const bool other = (half.address != address) & (half.next != 0);
+    next = __builtin_unpredictable(other) ? half.next : next;
+    for (; next != 0; next = atoms_[next - 1].next) {
       Atom& atom = atoms_[next - 1];
       if (atom.address == address && atom.size == bytes) return &atom;
     }

@@ -47,6 +47,12 @@ class EventList {
   }
   // The first so many stay.
   void shorten(size_t count) { size_ = std::min(size_, count); }
+  // Places for up to so many more, and how many of them were filled.
+  Event* room(size_t events) {
+    if (size_ + events > room_) [[unlikely]] grow(std::max(size_ + events, 2 * room_));
+    return events_.get() + size_;
+  }
+  void filled(size_t events) { size_ += events; }
 
  private:
   static_assert(std::is_trivially_copyable_v<Event> && std::is_trivially_destructible_v<Event>);
