@@ -1,5 +1,7 @@
 #include "model/instances.h"
 
+#include <algorithm>
+
 namespace cleave {
 
 InstanceId Instances::make_one(ObjectId object) {
@@ -49,8 +51,33 @@ void Instances::detach(InstanceId id, InstanceId from) {
 void Instances::let_go(InstanceId id) {
   while (id != kNone<InstanceId> && --all_[raw(id)].holds == 0) {
     empty_.push_back(id);
-    id = all_[raw(id)].above;
+    id = all_[raw(id)].above != kNone<InstanceId> ? all_[raw(id)].above : all_[raw(id)].taker;
   }
+}
+
+void Instances::take(InstanceId taker, InstanceId part) {
+  Instance &whole = all_[raw(taker)], &taken = all_[raw(part)];
+  taken.taker = taker;
+  taken.next_taken = whole.first_taken;
+  if (whole.first_taken != kNone<InstanceId>) all_[raw(whole.first_taken)].before_taken = part;
+  whole.first_taken = part;
+  whole.takers_below = std::max<uint8_t>(whole.takers_below, static_cast<uint8_t>(taken.takers_below + 1));
+  ++whole.uses;
+  whole.holds += taken.holds != 0;
+}
+
+void Instances::unlink_taken(InstanceId part) {
+  Instance& taken = all_[raw(part)];
+  (taken.before_taken != kNone<InstanceId> ? all_[raw(taken.before_taken)].next_taken : all_[raw(taken.taker)].first_taken) =
+      taken.next_taken;
+  if (taken.next_taken != kNone<InstanceId>) all_[raw(taken.next_taken)].before_taken = taken.before_taken;
+  taken.taker = taken.next_taken = taken.before_taken = kNone<InstanceId>;
+}
+
+void Instances::release(InstanceId part) {
+  const InstanceId taker = all_[raw(part)].taker;
+  unlink_taken(part);
+  detach(part, taker);
 }
 
 // A list whose nodes own the next one is as long as it likes: the way up is walked once. What is above an object stays
@@ -122,6 +149,10 @@ void Instances::ended(InstanceId id) {
 void Instances::remove(InstanceId id) {
   free_.push_back(id);
   if (all_[raw(id)].above != kNone<InstanceId>) unuse(all_[raw(id)].above);
+  const InstanceId taker = all_[raw(id)].taker;
+  if (taker == kNone<InstanceId>) return;
+  unlink_taken(id);
+  unuse(taker);
 }
 
 }  // namespace cleave

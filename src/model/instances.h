@@ -1,4 +1,5 @@
-// Objects by what holds them: an object lies in another one, by value, or is owned by it (sets.h).
+// Objects by what holds them: an object lies in another one, by value, or is owned by it (sets.h). An outermost one may be taken
+// by another, which is the only one that reaches it: that holds until somebody else does, so it is kept apart.
 //
 // The id of an object is used again when its memory has been given back. An instance is what the object was: it stays as
 // long as the object, as whatever it holds, and as a name that somebody has to tell later.
@@ -31,6 +32,12 @@ struct Instance {
   OwnerId owner = kNone<OwnerId>;
   uint32_t first_member = UINT32_MAX;  // list of its variables
   std::string_view name;               // what its sets are called after, once it has ended
+  // Of outermost ones too.
+  InstanceId taker = kNone<InstanceId>;  // an outermost one as well
+  InstanceId first_taken = kNone<InstanceId>, next_taken = kNone<InstanceId>, before_taken = kNone<InstanceId>;  // a list
+  uint8_t takers_below = 0;              // so many takers stand one below the other, at most
+  uint8_t hands = 0;                     // how often it was taken
+  bool shared = false;                   // several reach it: nobody takes it any more
   bool owned = false;                  // `above` is the owner
   bool named_parts = false;            // has sets with names
   bool machinery = false;              // of the standard library; once it has ended
@@ -59,6 +66,15 @@ class Instances {
   InstanceId root(InstanceId id) { return all_[raw(id)].above == kNone<InstanceId> ? id : root_slowly(id); }
   // `part`, which nothing holds and which does not hold `whole`, is owned by it from now on.
   void own(InstanceId whole, InstanceId part);
+  // The outermost one, and beyond that who has taken it. O(takers), which are few.
+  InstanceId top(InstanceId id) {
+    id = root(id);
+    while (all_[raw(id)].taker != kNone<InstanceId>) id = all_[raw(id)].taker;
+    return id;
+  }
+  // `part` is taken from now on, or no longer. Both are outermost, and stay so while that holds; it does not reach `taker`.
+  void take(InstanceId taker, InstanceId part);
+  void release(InstanceId part);
   // What the tables say about the `outer` of these objects has changed.
   void outer_changed(std::span<const ObjectId> objects);
   // The object has ended.
@@ -84,6 +100,7 @@ class Instances {
   void detach(InstanceId id, InstanceId from);
   void let_go(InstanceId id);
   void pass_over_ended(InstanceId id);
+  void unlink_taken(InstanceId part);
   InstanceId step(InstanceId id) const {
     const Instance& at = all_[raw(id)];
     return at.era == era_ && at.shortcut != kNone<InstanceId> ? at.shortcut : at.above;

@@ -37,15 +37,22 @@ SetMap::Member SetMap::find(VariableId variable) {
   Variable& known = by_variable_[raw(variable)];
   // Its object has come to belong to another one: the tables need not be asked for what has not changed.
   if (const Place place = places_[raw(variable)]; place.instance != kNone<InstanceId>) {
-    const InstanceId root = instances_.root(place.instance);
-    link(variable, root);
-    known.set = set_at(root, place.part);
-    return {known.set, known.owns};
+    return this->place(variable, place);
   }
   const VariableInfo& info = tables_.variable(variable);
   known.owns = (info.flags & VariableInfo::kOwned) != 0 || patterns_.about(info, tables_).owned;
+  known.hold = Hold::Fixed;
   known.set = classify(variable);
-  return {known.set, known.owns};
+  return known.member();
+}
+
+SetMap::Member SetMap::place(VariableId variable, const Place& place) {
+  const InstanceId root = instances_.root(place.instance);
+  link(variable, root);
+  Variable& known = by_variable_[raw(variable)];
+  known.set = set_at(instances_.top(root), place.part);
+  known.hold = instances_[root].shared ? Hold::Fixed : taker(root) == kNone<InstanceId> ? Hold::Free : Hold::Taken;
+  return known.member();
 }
 
 // The name that a person has given the set of the variable; empty if none.
@@ -67,10 +74,8 @@ SetId SetMap::classify(VariableId variable) {
 
   const std::string& part = part_of(info);
   if (in_object(info, part)) {
-    const Place place = places_[raw(variable)] = {instances_.of(info.object), part_number(part)};
-    const InstanceId root = instances_.root(place.instance);
-    link(variable, root);
-    return set_at(root, place.part);
+    places_[raw(variable)] = {instances_.of(info.object), part_number(part)};
+    return place(variable, places_[raw(variable)]).set;
   }
   if (!part.empty()) return intern(kDeclared, part, {.owner = home(info.home)});
   if (info.flags & VariableInfo::kAtomic) return atomic_set(variable, info);
@@ -204,8 +209,41 @@ void SetMap::unlink(Variable& variable) {
 void SetMap::own(ObjectId whole, ObjectId part) {
   const InstanceId owned = instances_.root(instances_.of(part)), owner = instances_.of(whole);
   if (instances_.root(owner) == owned) return;
+  release_all(owned);
   instances_.own(owner, owned);
   ask_again(owned);
+}
+
+bool SetMap::take(InstanceId whole, InstanceId part) {
+  constexpr uint8_t kDeepest = 8, kMostHands = 8;
+  const bool taken_before = taker(part) != kNone<InstanceId>;
+  release(part);
+  whole = instances_.top(whole);
+  if (whole == part) return taken_before;
+  ask_again(part);
+  Instance& taken = instances_[part];
+  taken.shared = ++taken.hands > kMostHands || taken.takers_below >= kDeepest;
+  if (!taken.shared) instances_.take(whole, part);
+  return true;
+}
+
+void SetMap::share(InstanceId part) {
+  instances_[part].shared = true;
+  release(part);
+  ask_again(part);
+}
+
+void SetMap::release(InstanceId part) {
+  if (taker(part) == kNone<InstanceId>) return;
+  ask_again(part);
+  instances_.release(part);
+  settle();
+}
+
+// It stops being outermost. What it had taken is taken anew when it is reached again.
+void SetMap::release_all(InstanceId whole) {
+  release(whole);
+  while (instances_[whole].first_taken != kNone<InstanceId>) release(instances_[whole].first_taken);
 }
 
 void SetMap::refresh() {
@@ -217,7 +255,10 @@ void SetMap::refresh() {
   if (!outer_set.empty()) {
     // Whoever held it until now has its variables; if nobody did, it has them itself.
     for (ObjectId object : outer_set) {
-      if (InstanceId known = instances_.known(object); known != kNone<InstanceId>) ask_again(instances_.root(known));
+      const InstanceId known = instances_.known(object);
+      if (known == kNone<InstanceId>) continue;
+      if (tables_.object(object).outer != kNone<ObjectId>) release_all(known);
+      ask_again(instances_.root(known));
     }
     instances_.outer_changed(outer_set);
     settle();
@@ -240,6 +281,7 @@ void SetMap::ask_again(InstanceId root) {
     variable.next = variable.before = kNobody;
   }
   instances_[root].first_member = kNobody;
+  for (InstanceId part = instances_[root].first_taken; part != kNone<InstanceId>; part = instances_[part].next_taken) ask_again(part);
 }
 
 void SetMap::forget(const FreedIds& freed) {
@@ -295,7 +337,7 @@ void SetMap::drop(const Kept& kept) {
 
 std::string_view SetMap::name_of(const Kept& kept) {
   if (kept.instance == kNone<InstanceId>) return kept.name;
-  return info(set_at(instances_.root(kept.instance), kept.part)).name;
+  return info(set_at(instances_.top(kept.instance), kept.part)).name;
 }
 
 std::vector<UnmatchedPattern> SetMap::unmatched() const {

@@ -1,6 +1,7 @@
 // Which set a variable belongs to (Marathon 4.1, carried over to C and C++).
 //
-//   a field of an object              the set of the outermost object that holds it by value, or owns it
+//   a field of an object              the set of the outermost object that holds it by value, or owns it; or of the one that
+//                                     has taken that (take())
 //   a field with CLEAVE_SET("name")   the set "name" of that object; cleave.toml says the same from outside
 //                                     (set_patterns.h), as it does of CLEAVE_OWNED
 //   a static field of a class         the set of the class's static fields
@@ -43,6 +44,9 @@ struct SetInfo {
   bool gone = false;               // nothing is in it and nothing will be: it is there for its name only
 };
 
+// Of what an object is outermost, or is in: nobody may take it; nobody has taken it; somebody has.
+enum class Hold : uint8_t { Fixed, Free, Taken };
+
 struct SetOptions {
   bool one = false;
   std::vector<SetDeclaration> declared;  // [sets] of cleave.toml
@@ -64,10 +68,11 @@ class SetMap {
   struct Member {
     SetId set = kNone<SetId>;
     bool owns = false;  // a pointer that owns what it points to
+    Hold hold = Hold::Fixed;
   };
   Member member(VariableId variable) {
     if (raw(variable) < by_variable_.size() && by_variable_[raw(variable)].set != kNone<SetId>) [[likely]]
-      return {by_variable_[raw(variable)].set, by_variable_[raw(variable)].owns};
+      return by_variable_[raw(variable)].member();
     return find(variable);
   }
   SetId set_of(VariableId variable) { return member(variable).set; }
@@ -79,12 +84,18 @@ class SetMap {
 
   // All memory, of `one`.
   SetId everything() { return intern(kGlobal, "all memory", {}); }
-  OwnerId owner_of(ObjectId object) {
-    if (object == kNone<ObjectId>) return kNone<OwnerId>;
-    OwnerId& owner = instances_[instances_.root(instances_.of(object))].owner;
+  OwnerId owner_of(InstanceId instance) {
+    OwnerId& owner = instances_[instances_.top(instance)].owner;
     if (owner == kNone<OwnerId>) owner = OwnerId{next_owner_++};
     return owner;
   }
+  // An object that is there, to be told what becomes of it; it has to be let go of.
+  InstanceId follow(ObjectId object) {
+    const InstanceId instance = instances_.of(object);
+    instances_.use(instance);
+    return instance;
+  }
+  void let_go(InstanceId instance) { instances_.unuse(instance); }
   // Owner of the static fields of a class, or of the statics of a file. kNone for an empty name.
   OwnerId home(std::string_view name);
   // From now on the fields of `part` belong to the sets of `whole` (CLEAVE_OWNED, std::unique_ptr).
@@ -92,6 +103,17 @@ class SetMap {
   void own(ObjectId whole, ObjectId part);
   // Takes in what growing tables have learned about objects within objects.
   void refresh();
+
+  // The outermost object that a variable of Hold::Free or Taken lies in.
+  InstanceId part_of(VariableId variable) { return instances_.root(places_[raw(variable)].instance); }
+  InstanceId root(InstanceId instance) { return instances_.root(instance); }
+  // Who has taken it; kNone: nobody.
+  InstanceId taker(InstanceId part) const { return instances_[part].taker; }
+  // From now on the variables of `part` (part_of()) belong to the sets of `whole`, which may have taken it from another. Several
+  // times that is possible; then it is shared. False: nothing has changed. O(variables of `part` so far), as the next one is.
+  bool take(InstanceId whole, InstanceId part);
+  // Nobody has it, and nobody will.
+  void share(InstanceId part);
 
   // These have ended; the tables still have them. O(1) each, amortised.
   void forget(const FreedIds& freed);
@@ -128,6 +150,8 @@ class SetMap {
     uint32_t next = kNobody;
     uint32_t before = kNobody;  // kHead + instance: it is the first
     bool owns = false;
+    Hold hold = Hold::Fixed;
+    Member member() const { return {set, owns, hold}; }
   };
   // What decides it, of one that lies in an object: that, and the number of the name that a person gave.
   struct Place {
@@ -148,6 +172,7 @@ class SetMap {
   SetId classify(VariableId variable);
   bool in_object(const VariableInfo& info, const std::string& part) const;
   const std::string& part_of(const VariableInfo& info);
+  Member place(VariableId variable, const Place& place);
   SetId set_at(InstanceId root, uint32_t part);
   SetId atomic_set(VariableId variable, const VariableInfo& info);
   SetId add(SetInfo info);
@@ -161,6 +186,8 @@ class SetMap {
   void link(VariableId variable, InstanceId root);
   void unlink(Variable& variable);
   void ask_again(InstanceId root);
+  void release(InstanceId part);
+  void release_all(InstanceId whole);
   void forget(VariableId variable);
   void forget(ObjectId object);
   void remove(InstanceId instance);

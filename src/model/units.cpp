@@ -117,6 +117,7 @@ UnitTracker::Thread& UnitTracker::make_thread(ThreadId id) {
     state = std::move(spare_.back());
     spare_.pop_back();
   }
+  ++running_;
   return *state;
 }
 
@@ -127,6 +128,7 @@ void UnitTracker::end_thread(ThreadId id, EventIndex position) {
   while (!state.frames.empty()) pop(state, state.frames.size() - 1, position);
   state.change();  // what was answered was the other thread's
   spare_.push_back(std::move(threads_[raw(id)]));
+  --running_;
 }
 
 void UnitTracker::drop_gone_sets() {
@@ -249,7 +251,10 @@ void UnitTracker::begin(const Event& event, EventIndex position) {
                                      .context = event.context,
                                      .begin = position});
   frame.role = role;
-  if (self != kNone<ObjectId>) frame.owner = sets_.owner_of(self);
+  if (self != kNone<ObjectId>) {
+    frame.self = sets_.follow(self);
+    frame.owner = sets_.owner_of(frame.self);
+  }
   if (only_self) frame.role.scope = Scope::Owners;
 }
 
@@ -270,6 +275,7 @@ UnitTracker::Frame& UnitTracker::push(ThreadId id, const Unit& unit) {
   frame.in_rounds = frame.rounds_lock = false;
   frame.locks_before = state.locks;
   frame.role = {};
+  frame.self = kNone<InstanceId>;
   frame.owner = kNone<OwnerId>;
   frame.below = state.version;
   frame.stamp = ++state.last;
@@ -290,6 +296,7 @@ void UnitTracker::pop(Thread& state, size_t index, EventIndex position) {
   finish(frame.whole, position);
   finish(frame.round, position);
   frame.claims.clear();
+  if (frame.self != kNone<InstanceId>) sets_.let_go(frame.self);
   frame.stamp = 0;
   const bool innermost = index + 1 == state.frames.size();
   state.frames.erase(index);

@@ -17,6 +17,11 @@
 // What a function uses through getters and setters in a loop, it uses anew in each round: there each round is a unit of its
 // own. A walk with an iterator is one. A loop whose rounds take locks is no walk: what it touches directly, it touches anew too.
 //
+// What a method, or a struct function, touches through pointers that its object holds (SiteInfo::through_own) is taken for part
+// of that object (the paper's owned), as long as nobody else touches it: as soon as somebody does outside of all methods of
+// the object, it is nobody's and stays so. While there is one thread only, that is how things are put together: there it goes
+// to the last one that reaches it so, and what others touch counts for nothing.
+//
 // Lock sections need not nest: of two that overlap, the one that began first is the top-most until it ends.
 #pragma once
 
@@ -149,6 +154,15 @@ class UnitTracker {
   void feed(const Event& event, EventIndex position);
   std::span<const OpenUnit> ended() const { return ended_; }
 
+  // What an access has to know of its variable, whose object may have come into other hands by the access. To be asked once for
+  // each access, in order, before cover().
+  SetMap::Member member(const Event& access) {
+    const SetMap::Member known = sets_.member(access.variable());
+    if (known.hold == Hold::Fixed || (known.hold == Hold::Free && !leads(access))) [[likely]]
+      return known;
+    return reached(access, known);
+  }
+
   // Who takes the accesses of a thread to a set. The same one, `note` included, is given until one of the thread's units
   // begins, ends or changes.
   struct Cover {
@@ -169,7 +183,7 @@ class UnitTracker {
   }
   // The unit of an access, or null when none covers it.
   const OpenUnit* unit_of(const Event& access, EventIndex position) {
-    return cover(access, sets_.set_of(access.variable()), position).unit;
+    return cover(access, member(access).set, position).unit;
   }
 
   // Whether the call of OpenUnit::merged is not over yet.
@@ -206,6 +220,7 @@ class UnitTracker {
     bool rounds_lock = false;   // a round has taken locks: what comes is of its round, also what is touched directly
     uint64_t locks_before = 0;  // Thread::locks when this round, or the frame, began
     UnitRole role;
+    InstanceId self = kNone<InstanceId>;  // of its object
     OwnerId owner = kNone<OwnerId>;
     uint64_t stamp = 0;  // another one whenever another unit begins as its whole; 0: it is gone
     uint64_t below = 0;  // Thread::version before it came
@@ -265,6 +280,9 @@ class UnitTracker {
     uint64_t changed_at = 0;  // no version up to this one comes back
     uint64_t locks = 0;       // taken so far, but those in accessors
     std::array<Known, kKnown> known;  // answers, by set
+    // What was found to be touched in a method of who has taken it, at that version.
+    InstanceId inside = kNone<InstanceId>;
+    uint64_t inside_version = 0;
 
     Thread() {
       for (Known& answer : known) answer.where = &changed_at, answer.number = UINT64_MAX;
@@ -302,6 +320,24 @@ class UnitTracker {
   bool in_library(const Event& access);
   void claim(Thread& thread, const Answer& answer, SetId set, EventIndex position);
   static void leave(Claim& claim);
+  bool leads(const Event& access) {
+    return known_to_lead(access) && options_.methods && !access.atomic();
+  }
+  // Whether the place of the access, or of the call that it is in, is SiteInfo::through_own.
+  bool known_to_lead(const Event& access) {
+    if (access.site == kNone<SiteId>) return false;
+    if (raw(access.site) >= leading_sites_.size()) learn_sites();
+    if (leading_sites_[raw(access.site)]) return true;
+    if (access.context == kNone<ContextId>) return false;
+    if (raw(access.context) >= leading_contexts_.size()) learn_contexts();
+    return leading_contexts_[raw(access.context)];
+  }
+  void learn_sites();
+  void learn_contexts();
+  SetMap::Member reached(const Event& access, const SetMap::Member& known);
+  InstanceId holder(const Thread& thread, const Event& access, InstanceId part);
+  bool inside(Thread& thread, InstanceId part);
+  void owners_changed();
 
   UnitOptions options_;
   UnitRoles roles_;
@@ -311,8 +347,10 @@ class UnitTracker {
   std::vector<std::unique_ptr<Thread>> spare_;    // of threads that have ended
   std::vector<OpenUnit> ended_;
   std::vector<uint8_t> library_sites_;  // 0: not known, 1: of the program, 2: of the library
+  std::vector<bool> leading_sites_, leading_contexts_;
   uint32_t next_ = 0;
   size_t depth_ = 0;
+  size_t running_ = 0;  // threads that have done something and are not over
 };
 
 // The same for a whole trace in memory: 4 bytes an event.

@@ -18,6 +18,19 @@ namespace cleave {
 
 using namespace llvm;
 
+bool is_own_object(const Value* value) {
+  const auto* load = dyn_cast<LoadInst>(value);
+  const auto* local = load != nullptr ? dyn_cast<AllocaInst>(load->getPointerOperand()) : nullptr;
+  if (local == nullptr) return false;
+  for (const User* user : local->users()) {
+    const auto* store = dyn_cast<StoreInst>(user);
+    const auto* given = store != nullptr ? dyn_cast<Argument>(store->getValueOperand()) : nullptr;
+    if (given == nullptr || store->getPointerOperand() != local) continue;
+    return given->getArgNo() == (given->getParent()->getArg(0)->hasStructRetAttr() ? 1u : 0u);
+  }
+  return false;
+}
+
 bool only_locks(const CallBase& call) {
   const Function* callee = call.getCalledFunction();
   if (callee == nullptr) return false;
@@ -39,20 +52,6 @@ namespace {
 
 // What a pointer is computed from, in unoptimised code.
 const Value* base_of(const Value* pointer) { return getUnderlyingObject(pointer, 0); }
-
-// The first parameter (`this`, or the struct of a C function), as unoptimised code reads it from its local variable.
-bool is_own_object(const Value* base) {
-  const auto* load = dyn_cast<LoadInst>(base);
-  const auto* local = load != nullptr ? dyn_cast<AllocaInst>(load->getPointerOperand()) : nullptr;
-  if (local == nullptr) return false;
-  for (const User* user : local->users()) {
-    const auto* store = dyn_cast<StoreInst>(user);
-    const auto* given = store != nullptr ? dyn_cast<Argument>(store->getValueOperand()) : nullptr;
-    if (given == nullptr || store->getPointerOperand() != local) continue;
-    return given->getArgNo() == (given->getParent()->getArg(0)->hasStructRetAttr() ? 1u : 0u);
-  }
-  return false;
-}
 
 // Reached through a pointer or reference that the object of this method holds.
 bool is_pointed_to(const Value* base) {

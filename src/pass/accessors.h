@@ -18,6 +18,9 @@ enum class Accessor { None, Getter, Setter, Step, Advance };
 Accessor accessor_kind(const llvm::Function& function);
 // May a call of it be one of an accessor, which this module may not even see?
 bool may_access(const llvm::CallBase& call);
+// Whether a value is the first parameter (`this`, or the struct of a C function), as unoptimised code reads it from its local
+// variable.
+bool is_own_object(const llvm::Value* value);
 // Takes or gives back a lock, and touches nothing of the user's.
 bool only_locks(const llvm::CallBase& call);
 

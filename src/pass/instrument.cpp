@@ -63,6 +63,7 @@ PreservedAnalyses RecordPass::run(Module& module, ModuleAnalysisManager& analyse
   if (module.getModuleFlag(kDoneFlag) != nullptr) return PreservedAnalyses::all();
   auto& functions = analyses.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
   TableBuilder tables(module);
+  for (const DILocation* call : state_->names.calls_through_own) tables.note_call_through_own(call);
   std::vector<FunctionPlan> plans;
   SmallPtrSet<const Function*, 4> resolvers = resolvers_of(module);
   if (!module.getModuleInlineAsm().empty()) ++tables.tables.coverage.inline_assembly;

@@ -19,6 +19,7 @@ AccessName from_metadata(const MDNode& node) {
   if (const auto* text = dyn_cast_or_null<MDString>(node.getOperand(1))) name.type = text->getString();
   name.object = dyn_cast_or_null<DICompositeType>(node.getOperand(2));
   name.offset = mdconst::extract<ConstantInt>(node.getOperand(3))->getZExtValue();
+  name.through_own = !mdconst::extract<ConstantInt>(node.getOperand(4))->isZero();
   return name;
 }
 
@@ -32,36 +33,41 @@ StringRef kept(LLVMContext& context, const std::string& text) {
 }
 
 MDNode* metadata_of(LLVMContext& context, const AccessName& name) {
-  Metadata* offset = ConstantAsMetadata::get(ConstantInt::get(Type::getInt64Ty(context), name.offset));
+  auto number = [&](uint64_t value) {
+    return ConstantAsMetadata::get(ConstantInt::get(Type::getInt64Ty(context), value));
+  };
   return MDNode::get(context, {MDString::get(context, name.variable), MDString::get(context, name.type),
-                               const_cast<DICompositeType*>(name.object), offset});
+                               const_cast<DICompositeType*>(name.object), number(name.offset), number(name.through_own)});
 }
 
 }  // namespace
 
 MDNode* place_metadata(LLVMContext& context, const AccessName& name) {
-  return name.variable.empty() && name.object == nullptr ? nullptr : metadata_of(context, name);
+  const bool empty = name.variable.empty() && name.object == nullptr && !name.through_own;
+  return empty ? nullptr : metadata_of(context, name);
 }
 
 MDNode* unnamed_place(LLVMContext& context) { return metadata_of(context, {}); }
 
-void Names::attach(Instruction& access, const Value* pointer, uint64_t bytes, bool write) {
+void Names::attach(Instruction& access, const Value* pointer, uint64_t bytes, bool write, ThroughOwn& own) {
   std::optional<Place> place = places_->of(pointer);
-  if (!place) return;
-  FieldName field = field_name(*place, bytes);
-  MDNode* node =
-      place_metadata(access.getContext(), {field.text, spelled(field.type), field.outer, field.outer_offset});
+  const bool through_own = own.reaches(pointer);
+  if (!place && !through_own) return;
+  FieldName field = place ? field_name(*place, bytes) : FieldName();
+  MDNode* node = place_metadata(access.getContext(), {field.text, field.type != nullptr ? spelled(field.type) : "", field.outer,
+                                                      field.outer_offset, through_own});
   if (node == nullptr) return;
   access.setMetadata(metadata_kind(access, write), node);
   const DILocation* location = access.getDebugLoc().get();
   // A local variable that the optimiser takes away must not leave its name to what was reached through it.
-  if (location == nullptr || isa<AllocaInst>(getUnderlyingObject(pointer))) return;
+  if (!place || location == nullptr || isa<AllocaInst>(getUnderlyingObject(pointer))) return;
   auto [at, fresh] = by_position_.try_emplace(
       {location->getScope(), location->getLine(), location->getColumn(), write}, node);
   if (!fresh && at->second != node) at->second = nullptr;  // several names in one place: no guess
 }
 
-void Names::attach_call(const CallBase& call) {
+void Names::attach_call(const CallBase& call, ThroughOwn& own) {
+  if (call.getDebugLoc() && own.called_on(call)) calls_through_own.push_back(call.getDebugLoc().get());
   const Function* callee = call.getCalledFunction();
   const DISubprogram* debug = callee != nullptr ? callee->getSubprogram() : nullptr;
   const DILocation* location = call.getDebugLoc().get();
@@ -117,33 +123,36 @@ void Names::find(Module& module) {
   places_ = std::make_shared<Places>(module);
   by_position_.clear();
   by_call_.clear();
-  const DataLayout& layout = module.getDataLayout();
   std::vector<Instruction*> field_annotations;
   for (Function& function : module) {
+    ThroughOwn own(function);
     for (BasicBlock& block : function) {
       for (Instruction& instruction : block) {
-        if (auto* load = dyn_cast<LoadInst>(&instruction)) {
-          attach(*load, load->getPointerOperand(), layout.getTypeStoreSize(load->getType()), false);
-        } else if (auto* store = dyn_cast<StoreInst>(&instruction)) {
-          attach(*store, store->getPointerOperand(),
-                 layout.getTypeStoreSize(store->getValueOperand()->getType()), true);
-        } else if (isa<AtomicRMWInst>(instruction) || isa<AtomicCmpXchgInst>(instruction)) {
-          attach(instruction, instruction.getOperand(0),
-                 layout.getTypeStoreSize(instruction.getOperand(1)->getType()), true);
-        } else if (auto* memory = dyn_cast<AnyMemIntrinsic>(&instruction)) {
-          attach(*memory, memory->getRawDest(), 0, true);
-          if (auto* copy = dyn_cast<AnyMemTransferInst>(memory))
-            attach(*copy, copy->getRawSource(), 0, false);
-        } else if (auto* call = dyn_cast<IntrinsicInst>(&instruction);
-                   call != nullptr && call->getIntrinsicID() == Intrinsic::ptr_annotation) {
+        auto* call = dyn_cast<IntrinsicInst>(&instruction);
+        if (call != nullptr && call->getIntrinsicID() == Intrinsic::ptr_annotation)
           field_annotations.push_back(call);
-        } else if (auto* called = dyn_cast<CallBase>(&instruction)) {
-          attach_call(*called);
-        }
+        else
+          find(instruction, own);
       }
     }
   }
   for (Instruction* call : field_annotations) take_annotation(*call);
+}
+
+void Names::find(Instruction& instruction, ThroughOwn& own) {
+  const DataLayout& layout = instruction.getModule()->getDataLayout();
+  if (auto* load = dyn_cast<LoadInst>(&instruction)) {
+    attach(*load, load->getPointerOperand(), layout.getTypeStoreSize(load->getType()), false, own);
+  } else if (auto* store = dyn_cast<StoreInst>(&instruction)) {
+    attach(*store, store->getPointerOperand(), layout.getTypeStoreSize(store->getValueOperand()->getType()), true, own);
+  } else if (isa<AtomicRMWInst>(instruction) || isa<AtomicCmpXchgInst>(instruction)) {
+    attach(instruction, instruction.getOperand(0), layout.getTypeStoreSize(instruction.getOperand(1)->getType()), true, own);
+  } else if (auto* memory = dyn_cast<AnyMemIntrinsic>(&instruction)) {
+    attach(*memory, memory->getRawDest(), 0, true, own);
+    if (auto* copy = dyn_cast<AnyMemTransferInst>(memory)) attach(*copy, copy->getRawSource(), 0, false, own);
+  } else if (auto* called = dyn_cast<CallBase>(&instruction)) {
+    attach_call(*called, own);
+  }
 }
 
 AccessName Names::part(LLVMContext& context, AccessName whole, uint64_t offset, uint64_t bytes) {
@@ -172,8 +181,18 @@ AccessName Names::by_tag(const Instruction& access) const {
 }
 
 AccessName Names::of(const Instruction& access, const Value* pointer, bool write) const {
-  if (const MDNode* node = access.getMetadata(metadata_kind(access, write)))
-    return by_caller(access, from_metadata(*node));
+  const MDNode* node = access.getMetadata(metadata_kind(access, write));
+  if (node == nullptr) return guessed(access, pointer, write);
+  AccessName known = from_metadata(*node);
+  const bool only_flag = known.through_own && known.variable.empty() && known.object == nullptr;
+  if (!only_flag) return by_caller(access, known);
+  known = guessed(access, pointer, write);
+  known.through_own = true;
+  return known;
+}
+
+// Of an access that has not kept its name.
+AccessName Names::guessed(const Instruction& access, const Value* pointer, bool write) const {
   // A fill that the optimiser made out of several stores stands where one of them stood, and starts elsewhere.
   const DILocation* location = isa<AnyMemSetInst>(access) ? nullptr : access.getDebugLoc().get();
   if (location != nullptr) {

@@ -13,6 +13,7 @@
 
 #include "pass/places.h"
 #include "pass/tables.h"
+#include "pass/through_own.h"
 
 namespace cleave {
 
@@ -38,11 +39,14 @@ class Names {
   static AccessName part(llvm::LLVMContext& context, AccessName whole, uint64_t offset, uint64_t bytes);
 
   std::vector<FieldAnnotation> annotations;
+  std::vector<const llvm::DILocation*> calls_through_own;  // of calls on what the caller's own object leads to
 
  private:
-  void attach(llvm::Instruction& access, const llvm::Value* pointer, uint64_t bytes, bool write);
-  void attach_call(const llvm::CallBase& call);
+  void find(llvm::Instruction& instruction, ThroughOwn& own);
+  void attach(llvm::Instruction& access, const llvm::Value* pointer, uint64_t bytes, bool write, ThroughOwn& own);
+  void attach_call(const llvm::CallBase& call, ThroughOwn& own);
   void take_annotation(llvm::Instruction& call);
+  AccessName guessed(const llvm::Instruction& access, const llvm::Value* pointer, bool write) const;
   AccessName by_caller(const llvm::Instruction& access, AccessName name) const;
   AccessName by_tag(const llvm::Instruction& access) const;
 

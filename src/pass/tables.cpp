@@ -36,6 +36,10 @@ uint32_t access_flags(const DISubprogram* declaration, const DICompositeType* ow
   }
 }
 
+std::tuple<const void*, unsigned, unsigned> position_of(const DILocation* location) {
+  return {location->getScope(), location->getLine(), location->getColumn()};
+}
+
 uint32_t method_flags(const DISubprogram* function, const DICompositeType* owner) {
   const DISubprogram* declaration = function->getDeclaration() ? function->getDeclaration() : function;
   uint32_t flags = FunctionEntry::kMethod | access_flags(declaration, owner);
@@ -110,7 +114,7 @@ void TableBuilder::note_accessor(const DISubprogram* debug, Accessor accessor) {
 
 uint32_t TableBuilder::plain_site(const SiteEntry& s) {
   auto key = std::tuple(s.file, s.line, s.column, s.function, s.inlined_at, s.variable, s.type, s.object_type,
-                        s.offset);
+                        s.offset, s.flags);
   auto [at, fresh] = sites_.try_emplace(key, static_cast<uint32_t>(tables.sites.size()));
   if (fresh) tables.sites.push_back(s);
   return at->second;
@@ -138,8 +142,12 @@ uint32_t TableBuilder::site(const DILocation* location, const Function& function
   entry.type = string(name.type);
   entry.object_type = type(name.object);
   entry.offset = static_cast<uint32_t>(name.offset);
+  const bool is_call = location != nullptr && name.variable.empty() && name.object == nullptr;
+  if (name.through_own || (is_call && calls_through_own_.contains(position_of(location)))) entry.flags |= SiteEntry::kThroughOwn;
   return plain_site(entry);
 }
+
+void TableBuilder::note_call_through_own(const DILocation* location) { calls_through_own_.insert(position_of(location)); }
 
 uint32_t TableBuilder::unit(const std::string& name, uint32_t source, uint32_t function, uint32_t type) {
   auto [at, fresh] = units_.try_emplace({name, source, function}, static_cast<uint32_t>(tables.units.size()));

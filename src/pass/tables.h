@@ -8,6 +8,7 @@
 #include <llvm/IR/Module.h>
 
 #include <map>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct AccessName {
   llvm::StringRef variable, type;
   const llvm::DICompositeType* object = nullptr;  // the outermost class known
   uint64_t offset = 0;                            // from its start
+  bool through_own = false;                       // SiteEntry::kThroughOwn
 };
 
 class TableBuilder {
@@ -40,6 +42,8 @@ class TableBuilder {
   // Enters every variable that the module defines, so that an address can be named whoever uses it.
   void add_defined_globals();
 
+  // Calls there are SiteEntry::kThroughOwn.
+  void note_call_through_own(const llvm::DILocation* location);
   // The function is a plain getter or setter.
   void note_accessor(const llvm::DISubprogram* function, Accessor accessor);
   // CLEAVE_SET, CLEAVE_OWNED on the field of `type` at `offset`.
@@ -62,9 +66,10 @@ class TableBuilder {
   llvm::StringMap<uint32_t> types_by_identifier_;
   llvm::DenseMap<const llvm::GlobalVariable*, uint32_t> globals_;
   std::map<
-      std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>,
+      std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>,
       uint32_t>
       sites_;
+  std::set<std::tuple<const void*, unsigned, unsigned>> calls_through_own_;  // scope, line, column
   std::map<std::tuple<std::string, uint32_t, uint32_t>, uint32_t> units_;
 };
 

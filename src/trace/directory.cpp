@@ -72,6 +72,7 @@ SiteId Directory::site_slowly(const Module& module, uint32_t index) {
   if (entry.function != kNoIndex) info.function = module.tables.functions[entry.function].name;
   info.variable = module.tables.text(entry.variable);
   info.type = module.tables.text(entry.type);
+  info.through_own = entry.flags & SiteEntry::kThroughOwn;
   return id = builder_.add_site(std::move(info));
 }
 

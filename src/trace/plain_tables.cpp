@@ -247,7 +247,7 @@ void visit(Archive& a, Tables& t) {
          [&](SyncInfo& i) { a.text(i.name), a.field(i.kind), a.field(i.address), a.field(i.initial); });
   a.list(t.sites, [&](SiteInfo& i) {
     a.text(i.file), a.field(i.line), a.field(i.column), a.text(i.function), a.text(i.variable),
-        a.text(i.type);
+        a.text(i.type), a.field(i.through_own);
   });
   a.list(t.unit_names, [&](UnitNameInfo& i) {
     a.text(i.name), a.field(i.source), a.text(i.type), a.text(i.file), a.field(i.flags);

@@ -7,7 +7,7 @@
 namespace cleave {
 namespace {
 
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kVersion = 2;
 constexpr uint64_t kLargest = uint64_t{1} << 28;  // bytes a table may unpack to; anything above is not ours
 
 class Writer {
@@ -129,7 +129,7 @@ void visit(Archive& a, SegmentTable& s) {
 template <typename Archive>
 void visit(Archive& a, SiteEntry& s) {
   for (uint32_t* field : {&s.file, &s.line, &s.column, &s.function, &s.inlined_at, &s.variable, &s.type,
-                          &s.object_type, &s.offset}) {
+                          &s.object_type, &s.offset, &s.flags}) {
     a.integer(*field);
   }
 }

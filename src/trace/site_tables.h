@@ -72,6 +72,10 @@ struct SiteEntry {
   uint32_t type = kNoIndex;         // string: type of the access
   uint32_t object_type = kNoIndex;  // types[]: the outermost class the access lies in, if known
   uint32_t offset = 0;              // of the access from the start of that class
+  // Of an access: it is to what the function's own object (`this`, or the struct that its first parameter points to) leads to by
+  // pointers. Of a call: it is of a method, or a function of C, on such an object.
+  enum Flags : uint32_t { kThroughOwn = 1 };
+  uint32_t flags = 0;
   friend bool operator==(const SiteEntry&, const SiteEntry&) = default;
 };
 

@@ -24,6 +24,7 @@ bool TextDeclarations::site_attribute(Trailer& trailer, std::string_view key, st
   if (key == "function") return text(trailer.place->function, value);
   if (key == "variable") return text(trailer.place->variable, value);
   if (key == "type") return text(trailer.place->type, value);
+  if (key == "through-own") return limited(trailer.place->through_own, value);
   return fail(fmt::format("'{}=' is not known here", key));
 }
 

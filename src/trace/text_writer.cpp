@@ -286,6 +286,7 @@ class TextWriter {
       attribute("function", info.function);
       attribute("variable", info.variable);
       attribute("type", info.type);
+      attribute("through-own", info.through_own);
       end_line();
     }
   }

@@ -99,8 +99,8 @@ SyncId TraceBuilder::add_sync(SyncInfo info) {
 }
 
 SiteId TraceBuilder::add_site(SiteInfo info) {
-  std::string key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}", info.file, info.line, info.column, info.function,
-                                info.variable, info.type);
+  std::string key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{:d}", info.file, info.line, info.column, info.function,
+                                info.variable, info.type, info.through_own);
   return SiteId{intern(site_ids_, key, [&] {
     trace_.sites_.push_back(std::move(info));
     return static_cast<uint32_t>(trace_.sites_.size() - 1);

@@ -55,6 +55,7 @@ struct SiteInfo {
   std::string function;                  // qualified, without parameters
   std::string variable;                  // total, Account::balance; empty where there is no name
   std::string type;                      // of the access: int, std::string …
+  bool through_own = false;              // SiteEntry::kThroughOwn
   friend bool operator==(const SiteInfo&, const SiteInfo&) = default;
 };
 

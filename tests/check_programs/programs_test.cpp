@@ -89,6 +89,31 @@ TEST_F(Programs, TwoRelatedFields) {
   EXPECT_EQ(check("two_fields.cpp", "-DREPAIRED"), Lines{});
 }
 
+// Behind a plain pointer that nobody else follows it is the object's own (the paper's owned).
+TEST_F(Programs, WhatAnObjectPointsTo) {
+  for (const char* how : {"", "-DGETTER", "-DWALK", "-DCHAIN", "-DSMART", "-O0", "-O2", "-O2 -DGETTER", "-O2 -DWALK"}) {
+    EXPECT_EQ(check("pointed.cpp", how), Lines{"Account: Account::put Account::take"}) << how;
+    EXPECT_EQ(check("pointed.cpp", std::string(how) + " -DREPAIRED"), Lines{}) << how;
+  }
+  EXPECT_EQ(check_live("pointed.cpp", ""), Lines{"Account: Account::put Account::take"});
+}
+
+TEST_F(Programs, WhatAStructOfCPointsTo) {
+  for (const char* how : {"", "-DARRAY", "-O0", "-O2"}) {
+    EXPECT_EQ(check("pointed.c", how), Lines{"account: put take"}) << how;
+    EXPECT_EQ(check("pointed.c", std::string(how) + " -DREPAIRED"), Lines{}) << how;
+  }
+}
+
+// Two users of a service, one beside main, a parent that its child points to, nodes that go from list to list.
+TEST_F(Programs, WhatSeveralPointToIsNobodys) {
+  for (int which = 1; which <= 5; ++which) {
+    const std::string service = fmt::format("-DSERVICE={}", which);
+    EXPECT_EQ(check("pointed_shared.cpp", service), Lines{}) << which;
+    EXPECT_EQ(check("pointed_shared.cpp", service + " -O0"), Lines{}) << which;
+  }
+}
+
 TEST_F(Programs, StructsOfC) {
   EXPECT_EQ(check("c_struct.c", ""), Lines{"account: total transfer"});
   EXPECT_EQ(check("c_struct.c", "-DREPAIRED"), Lines{});

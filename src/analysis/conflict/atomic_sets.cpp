@@ -38,7 +38,7 @@ class AtomicSets final : public Engine {
       }
       // How the standard library synchronizes is its own affair: the count of a shared_ptr makes nobody wait.
       if (event.atomic() && of_library(event)) continue;
-      SetMap::Member member = sets_.member(event.variable());
+      const SetMap::Member member = tracker_.member(event);
       UnitTracker::Cover& cover = tracker_.cover(event, member.set, EventIndex{position});
       if (cover.note == 0) [[unlikely]] {
         for (const OpenUnit& over : tracker_.ended()) end(over);

@@ -12,7 +12,8 @@
 namespace cleave::conflict {
 namespace {
 
-// Threads that call methods, functions, getters and steps of three objects, in loops and in critical sections.
+// Threads that call methods, functions, getters and steps of three objects, in loops and in critical sections, and reach objects
+// through what others point to.
 class Calls {
  public:
   explicit Calls(Random& random) : random_(random) {
@@ -50,6 +51,7 @@ class Calls {
     Event e{.kind = kind, .thread = thread.id};
     e.object = object;
     e.object2 = object2;
+    if (is_access(kind)) e.site = random_.chance(1, 4) ? through_ : plain_;
     builder_.add(e);
   }
   void one_step(Thread& thread) {
@@ -103,6 +105,8 @@ class Calls {
   std::vector<ObjectId> objects_;
   std::vector<VariableId> variables_;
   ObjectId cursor_{};
+  SiteId plain_ = builder_.add_site({.file = "item.cpp", .line = 1});
+  SiteId through_ = builder_.add_site({.file = "item.cpp", .line = 2, .through_own = true});
   std::array<SyncId, 2> locks_{builder_.sync("m", SyncKind::Mutex), builder_.sync("n", SyncKind::Mutex)};
   std::array<bool, 2> taken_{};
   UnitNameId method_ = builder_.add_unit_name({.name = "Item::change", .source = UnitSource::Method, .type = "Item"});
@@ -126,7 +130,7 @@ std::string show(const Trace& trace) {
       what = name.flags & kUnitRound ? "(round)" : name.name;
       if (e.object2 != UINT32_MAX) what += " of " + trace.objects()[e.object2].name;
     } else if (e.kind == EventKind::Read || e.kind == EventKind::Write) {
-      what = trace.variables()[e.object].name;
+      what = trace.variables()[e.object].name + (trace.site(e.site).through_own ? " (through its own)" : "");
     } else if (e.kind != EventKind::End) {
       what = trace.syncs()[e.object].name;
     }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/conflict/taken_objects.h"
 #include "trace/trace.h"
 #include "trace/unit_flags.h"
 
@@ -17,7 +18,8 @@ namespace cleave::conflict {
 
 class HeuristicUnits {
  public:
-  explicit HeuristicUnits(const Trace& trace) : trace_(trace), nodes_(trace.size()), quiet_(trace.size()) {
+  explicit HeuristicUnits(const Trace& trace)
+      : trace_(trace), taken_(trace), nodes_(trace.size()), quiet_(trace.size()) {
     for (size_t t = 0; t < trace.threads().size(); ++t) follow(ThreadId{static_cast<uint32_t>(t)});
   }
 
@@ -40,16 +42,22 @@ class HeuristicUnits {
     bool loops = false, locks_in_rounds = false;
     int locks_before = 0;  // of the thread, when the round began
     std::map<std::string, Use> uses;
-    std::map<std::string, int> node_of_set;  // of a section
+    std::map<std::string, int> node_of_set;
+    bool declared = false;  // one of these is of its own object
   };
 
   static bool shows(const Call& call) {
     return call.kind == Kind::Getter || call.kind == Kind::Step || call.kind == Kind::Walk;
   }
   int fresh() { return next_++; }
-  std::string set_of(uint32_t variable) const {
-    const std::string& name = trace_.variables()[variable].name;
-    return name.substr(0, name.find('.'));
+  std::string set_of(size_t event) const {
+    const std::string& name = trace_.variables()[trace_.events()[event].object].name;
+    return taken_.whose(event, name.substr(0, name.find('.')));
+  }
+  // Whether the call is of a method on the set, by then.
+  bool declares(const Call& call, const std::string& set, size_t event) const {
+    const bool method = call.kind == Kind::Method || call.kind == Kind::Step || call.kind == Kind::Walk;
+    return method && !call.object.empty() && taken_.whose(event, call.object) == set;
   }
 
   void follow(ThreadId thread) {
@@ -130,7 +138,7 @@ class HeuristicUnits {
   }
 
   void access(std::vector<Call>& calls, size_t event, const Event& e) {
-    const std::string set = set_of(e.object);
+    const std::string set = set_of(event);
     nodes_[event] = owner(calls, set, event, e);
   }
 
@@ -142,8 +150,7 @@ class HeuristicUnits {
     for (size_t c = 0; c < calls.size() && method == calls.size(); ++c) {
       Call& call = calls[c];
       // Steps are methods too, of their own objects.
-      const bool declares = call.kind == Kind::Method || call.kind == Kind::Step || call.kind == Kind::Walk;
-      if (declares && !call.object.empty() && call.object == set) {
+      if (declares(call, set, event)) {
         method = c;
       } else if (call.kind == Kind::Section) {
         if (!hidden && user == calls.size() && section == calls.size() && !keeps_itself_whole(calls, c, set)) section = c;
@@ -153,9 +160,9 @@ class HeuristicUnits {
       }
       if (shows(call) && method == calls.size()) hidden = true;
     }
-    if (section < calls.size()) return of_section(calls, section, set);
+    if (section < calls.size()) return of_section(calls, section, set, event);
     if (method < calls.size()) {
-      if (user == calls.size()) return calls[method].number;
+      if (user == calls.size()) return of_call(calls[method], set, true);
       Use& use = calls[user].uses[set];
       if (use.in_round) end_round(calls[user]);
       if (use.now) use = {.left = true};
@@ -198,18 +205,27 @@ class HeuristicUnits {
     }
     use.through_getter = getter && (!use.now || use.through_getter);
     use.now = true;
-    return call.number;
+    return of_call(call, set, false);
+  }
+
+  // What a call touches besides its own object's set is one with that. Its object may come into another's set while it goes on:
+  // that is a set of its own.
+  int of_call(Call& call, const std::string& set, bool declared) {
+    auto [known, first] = call.node_of_set.try_emplace(set, call.number);
+    if (!first) return known->second;
+    if (declared && call.declared) known->second = fresh();
+    call.declared |= declared;
+    return known->second;
   }
 
   // What one call touches directly in a section is one node; anything else one for each set. The first touch decides.
-  int of_section(std::vector<Call>& calls, size_t section, const std::string& set) {
+  int of_section(std::vector<Call>& calls, size_t section, const std::string& set, size_t event) {
     auto [known, first] = calls[section].node_of_set.try_emplace(set, 0);
     if (!first) return known->second;
     const Call* direct = nullptr;
     for (size_t c = 0; c < calls.size(); ++c) {
       if (calls[c].kind == Kind::Method || calls[c].kind == Kind::Function) direct = &calls[c];
-      const bool declares = calls[c].kind == Kind::Method || calls[c].kind == Kind::Step || calls[c].kind == Kind::Walk;
-      if (c > section && declares && !set.empty() && calls[c].object == set) return known->second = fresh();
+      if (c > section && declares(calls[c], set, event)) return known->second = fresh();
     }
     if (direct == nullptr) return known->second = fresh();
     auto [node, made] = merged_.try_emplace({calls[section].number, direct->number}, 0);
@@ -227,6 +243,7 @@ class HeuristicUnits {
   }
 
   const Trace& trace_;
+  const TakenObjects taken_;
   std::vector<std::optional<int>> nodes_;
   std::vector<bool> quiet_;
   std::map<std::pair<int, int>, int> merged_;
