@@ -42,6 +42,7 @@ ThroughOwn::ThroughOwn(const Function& function) {
 bool ThroughOwn::reaches(const Value* address) {
   if (!asks_) return false;
   const Value* base = base_of(address);
+  looked_at_ = 0;
   return !is_own_object(base) && !isa<AllocaInst>(base) && from_own(base);
 }
 
@@ -57,16 +58,21 @@ bool ThroughOwn::called_on(const CallBase& call) {
 
 // The own object itself counts: `Node** at = &head_; while (*at) at = &(*at)->next`.
 bool ThroughOwn::from_own(const Value* pointer) {
+  constexpr unsigned kMost = 256;
+  if (++looked_at_ > kMost) return false;
   const Value* base = base_of(pointer);
   if (isa<ConstantPointerNull>(base) || is_own(base)) return true;
   if (const auto* load = dyn_cast<LoadInst>(base)) return read_from(load->getPointerOperand());
   if (const auto* select = dyn_cast<SelectInst>(base))
     return from_own(select->getTrueValue()) && from_own(select->getFalseValue());
   if (const auto* call = dyn_cast<CallBase>(base)) return passes_on(*call);
-  // Unoptimised code has phis where two expressions meet, never in a circle.
+  // Where two expressions meet, and in the loops that make and destroy the elements of arrays.
   const auto* phi = dyn_cast<PHINode>(base);
-  return phi != nullptr &&
-         all_of(phi->incoming_values(), [&](const Use& value) { return from_own(value.get()); });
+  if (phi == nullptr) return false;
+  if (!open_.insert(phi).second) return true;
+  const bool all = all_of(phi->incoming_values(), [&](const Use& value) { return from_own(value.get()); });
+  open_.erase(phi);
+  return all;
 }
 
 bool ThroughOwn::read_from(const Value* place) {

@@ -30,8 +30,9 @@ class ThroughOwn {
 
   bool asks_ = false;  // the function has an object of its own whose fields are no captures of a lambda
   llvm::DenseMap<const llvm::AllocaInst*, bool> locals_;
-  llvm::SmallPtrSet<const llvm::AllocaInst*, 8>
-      open_;  // being looked at: a walk `p = p->next` gets to where it began
+  // Local variables and phis that are being looked at: a walk `p = p->next` gets to where it began.
+  llvm::SmallPtrSet<const llvm::Value*, 8> open_;
+  unsigned looked_at_ = 0;  // for one answer; beyond a limit it is no
 };
 
 }  // namespace cleave

@@ -19,6 +19,12 @@ struct Part {
   int balance = 100;
 };
 
+// The elements of an array are destroyed in a loop whose pointer is found from itself.
+struct Entry {
+  int amount = 0;
+  ~Entry() { amount = -1; }
+};
+
 struct State {
   int balance = 100;
   Part* part = new Part;
@@ -30,6 +36,7 @@ class Account {
   Account() {
     for (int amount : {1, 2}) head_ = new Node{amount, head_};
   }
+  ~Account() { delete[] entries_; }
   bool take(int amount) {
 #ifdef REPAIRED
     std::lock_guard<std::mutex> guard(mutex_);
@@ -92,6 +99,7 @@ class Account {
   State* state_ = new State;
 #endif
   Node* head_ = nullptr;
+  Entry* entries_ = new Entry[3];
   int deposits_ = 0;
 };
 
