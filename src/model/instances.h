@@ -24,7 +24,7 @@ struct Instance {
   InstanceId above = kNone<InstanceId>;     // what holds it
   InstanceId shortcut = kNone<InstanceId>;  // one that holds it, however far up; counts in its era only
   uint32_t era = 0;
-  uint32_t holds = 0;                 // the object itself and instances that it holds and that hold something: 0: no access comes
+  uint32_t holds = 0;                 // the object itself, its open methods, instances that it holds and that hold something; 0: no access comes
   uint32_t uses = 0;                  // the object itself, instances that it holds, names that are kept
   ObjectId object = kNone<ObjectId>;  // kNone: it has ended
   // Of outermost ones.
@@ -83,6 +83,16 @@ class Instances {
   void use(InstanceId id) { ++all_[raw(id)].uses; }
   void unuse(InstanceId id) {
     if (--all_[raw(id)].uses == 0) unused_.push_back(id);
+  }
+
+  // For a method that is open, which may outlive its object, and may take something until it ends.
+  void follow(InstanceId id) {
+    use(id);
+    ++all_[raw(id)].holds;
+  }
+  void unfollow(InstanceId id) {
+    let_go(id);
+    unuse(id);
   }
 
   // Those that hold nothing any more, and those without a use, since the last call. The latter have to be removed, which may

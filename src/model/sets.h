@@ -92,10 +92,10 @@ class SetMap {
   // An object that is there, to be told what becomes of it; it has to be let go of.
   InstanceId follow(ObjectId object) {
     const InstanceId instance = instances_.of(object);
-    instances_.use(instance);
+    instances_.follow(instance);
     return instance;
   }
-  void let_go(InstanceId instance) { instances_.unuse(instance); }
+  void let_go(InstanceId instance) { instances_.unfollow(instance); }
   // Owner of the static fields of a class, or of the statics of a file. kNone for an empty name.
   OwnerId home(std::string_view name);
   // From now on the fields of `part` belong to the sets of `whole` (CLEAVE_OWNED, std::unique_ptr).

@@ -1,5 +1,5 @@
 // Generates Lives: heap objects with fields, objects in objects, pointers that own, locks in objects, locals, globals,
-// atomics, named sets, splits; methods, functions, getters, annotated units, rounds of loops, lock sections; threads that
+// atomics, named sets, splits; accesses through what an object points to; methods, functions, getters, annotated units, rounds of loops, lock sections; threads that
 // end.
 #pragma once
 
@@ -251,6 +251,7 @@ class LivesGenerator {
     if (!thread.locals.empty() && random_.chance(1, 10)) at = thread.locals[random_.below(thread.locals.size())];
     EventKind kinds[] = {EventKind::Read, EventKind::Write, EventKind::Write, EventKind::Update};
     add(thread, kinds[random_.below(4)], raw(at), UINT32_MAX, random_.below(9));
+    lives_.events.back().site = now() % 4 == 0 ? Lives::kThroughOwn : Lives::kPlain;
     if (lives_.variables[raw(at)].info.flags & VariableInfo::kAtomic) lives_.events.back().set_order(MemoryOrder::SeqCst);
   }
   // A pointer is stored, and if it is one that owns, what it points to belongs to its object from now on.

@@ -36,6 +36,7 @@ struct Lives {
     size_t at;
     FreedIds ids;
   };
+  static constexpr SiteId kPlain{0}, kThroughOwn{1};  // places of accesses
   unsigned threads = 0;
   std::vector<UnitNameInfo> unit_names;
   std::vector<Life<VariableInfo>> variables;
@@ -53,6 +54,7 @@ class LivesSource final : public EventSource {
       : lives_(lives), reuse_(reuse), random_(seed), longest_(longest) {
     for (unsigned t = 0; t < lives.threads; ++t) builder_.add_thread({.name = "T" + std::to_string(t)});
     for (const UnitNameInfo& name : lives.unit_names) builder_.add_unit_name(name);
+    for (bool through : {false, true}) builder_.add_site({.file = "f.cpp", .through_own = through});
   }
 
   Result<std::span<const Event>> next() override {
