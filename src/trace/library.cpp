@@ -12,6 +12,8 @@ bool is_machinery(std::string_view type) {
       "std::thread",        "std::jthread",        "std::stop_",                "std::_Stop",      "std::__exception_ptr",
       "std::once_flag",     "std::mutex",          "std::condition_variable",   "std::latch",      "std::barrier",
       "std::__detail::__w", "std::counting_semaphore"};
+  // What a future is made of goes by the name of whatever holds it: std::_Head_base<0, std::__future_base::_Result<int>*>.
+  if (type.starts_with("std::") && type.find("std::__future_base") != std::string_view::npos) return true;
   return std::any_of(std::begin(kPrefixes), std::end(kPrefixes), [&](std::string_view prefix) { return type.starts_with(prefix); });
 }
 
