@@ -253,12 +253,14 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
   }
   ReadAhead ahead(*source.value(), [&] { pressure.look(); });
   conflict::Checker checker(ahead.tables(), options);
+  bool stopped = false;
   for (;;) {
     Result<std::span<const Event>> batch = ahead.next();
     if (!batch) return batch.error();
     if (batch.value().empty()) break;
     catching_up.judging(batch.value().size(), runner.running());
     if (!checker.feed(batch.value(), ahead.splits(), ahead.freed())) {
+      stopped = true;
       pressure.retire();
       stop_program(process, live.gdb);
       break;
@@ -271,7 +273,7 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
 
   LiveReport report;
   report.report = checker.report();
-  report.report.complete = live.stop && report.report.first_violation ? true : source.value()->complete();
+  report.report.complete = stopped || source.value()->complete();
   report.program = source.value()->tables().program();
   report.remarks = source.value()->remarks();
   report.unmatched = unmatched_functions(options.units, ahead.tables());

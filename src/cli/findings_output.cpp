@@ -99,6 +99,14 @@ Result<Findings> load_findings(const std::string& path) {
   return report::from_json(text.value(), path);
 }
 
+Result<std::function<bool(const Finding&)>> known_findings(const CommonOptions& options) {
+  if (options.suppress.empty() && options.baseline.empty()) return std::function<bool(const Finding&)>();
+  Result<report::Selection> selection = selection_from(options, false);
+  if (!selection) return selection.error();
+  return std::function<bool(const Finding&)>(
+      [selection = std::move(selection).value()](const Finding& finding) { return report::left_out(finding, selection); });
+}
+
 Result<report::Selected> select_findings(Findings& findings, const CommonOptions& options,
                                          bool keep_infeasible) {
   Result<report::Selection> selection = selection_from(options, keep_infeasible);

@@ -2,6 +2,7 @@
 // status.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "base/result.h"
@@ -17,6 +18,8 @@ Status write_text_file(const std::string& path, std::string_view text);
 // Reads a findings file that --json wrote.
 Result<Findings> load_findings(const std::string& path);
 
+// Whether --suppress or --baseline names a finding; null if neither was given.
+Result<std::function<bool(const Finding&)>> known_findings(const CommonOptions& options);
 // Takes out what --suppress and --baseline name, and sorts.
 Result<report::Selected> select_findings(Findings& findings, const CommonOptions& options,
                                          bool keep_infeasible = false);

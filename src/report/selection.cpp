@@ -145,6 +145,12 @@ class SpokenOf {
 
 }  // namespace
 
+bool left_out(const Finding& finding, const Selection& selection) {
+  SpokenOf known;
+  for (const Finding& other : selection.baseline) known.add(other);
+  return known.covers(finding) || selection.suppressions.covers(finding);
+}
+
 Selected select(Findings& findings, const Selection& selection) {
   Selected selected;
   SpokenOf suppressed, known;

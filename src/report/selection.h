@@ -34,6 +34,9 @@ void sort_findings(Findings& findings);
 // Findings of the standard library's insides with the same id and the same places become one: to a person they are.
 void join_library_findings(Findings& findings);
 
+// Whether a finding is suppressed or in the baseline. O(baseline).
+bool left_out(const Finding& finding, const Selection& selection);
+
 struct Selected {
   uint64_t suppressed = 0, known = 0;  // taken out
   bool fails = false;                  // a finding at or above fail_on is left

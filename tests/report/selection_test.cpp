@@ -50,6 +50,7 @@ Finding cycle_of(std::string id, std::string split, std::string set, size_t size
   cycle.unit = std::move(split);
   cycle.set = std::move(set);
   cycle.units.resize(size);
+  cycle.split = 0;
   return cycle;
 }
 

@@ -69,6 +69,7 @@ CheckReport Checker::report() const {
   const Engine& engine = *state_->engine;
   report.findings = engine.log().findings();
   report.cycles_by_size = engine.log().sizes();
+  report.counted_only = engine.log().counted_only();
   report.cycles_seen = engine.log().seen();
   report.first_violation = engine.first_violation();
   report.units = engine.units();

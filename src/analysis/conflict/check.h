@@ -26,12 +26,14 @@ struct CheckOptions {
   UnitOptions units;
   SetOptions sets;
   bool stop_at_first = false;                      // the rest of the trace is not looked at
+  std::function<bool(const Finding&)> known;       // findings at which that does not stop; none if empty
   std::function<void(const Finding&)> on_finding;  // each unique cycle, when it is first seen
 };
 
 struct CheckReport {
   std::vector<Finding> findings;              // shortest first
   std::map<size_t, uint64_t> cycles_by_size;  // unique cycles, as in Table 1
+  uint64_t counted_only = 0;                  // how many more there are, or may be, that are not among the findings (cycles.h)
   uint64_t cycles_seen = 0;                   // edges that closed a cycle
   std::optional<EventIndex> first_violation;  // the event that closed the first cycle
   uint64_t events = 0;

@@ -114,17 +114,34 @@ void CycleLog::add(const Cycle& cycle) {
   ++seen_;
   std::vector<uint32_t> labels;
   for (const CycleStep& step : cycle) labels.push_back(intern(label(step.node)));
+  const uint32_t split = labels.front();
   size_t rotation = smallest_rotation(labels, texts_);
   std::rotate(labels.begin(), labels.begin() + static_cast<ptrdiff_t>(rotation), labels.end());
   Key key = std::move(labels);
-  key.push_back(intern(set_name(cycle)));
-  auto [it, first] = index_.try_emplace(std::move(key), found_.size());
-  if (!first) {
-    ++found_[it->second].occurrences;
+  const uint32_t set = intern(set_name(cycle));
+  key.push_back(set);
+  if (auto known = index_.find(key); known != index_.end()) {
+    ++found_[known->second].occurrences;
     return;
   }
+  const uint64_t hash = KeyHash()(key);
+  if (counted_.contains(hash)) return;
+  ++sizes_[cycle.size()];
+  if (!keep(split, set, cycle.size())) {
+    counted_.insert(hash);
+    return;
+  }
+  index_.emplace(std::move(key), found_.size());
   found_.push_back(describe(cycle, rotation));
   if (fresh_) fresh_(found_.back());
+}
+
+bool CycleLog::keep(uint32_t unit, uint32_t set, size_t size) {
+  Split& split = splits_[uint64_t{unit} << 32 | set];
+  if (split.steps + size > kMostSteps && size >= split.shortest) return false;
+  split.steps += size;
+  split.shortest = std::min(split.shortest, size);
+  return true;
 }
 
 AccessReport CycleLog::describe(const Unit& unit, EventKind kind, const Access& access,
@@ -185,12 +202,6 @@ std::vector<Finding> CycleLog::findings() const {
   std::vector<Finding> sorted;
   for (size_t i : order) sorted.push_back(found_[i]);
   return sorted;
-}
-
-std::map<size_t, uint64_t> CycleLog::sizes() const {
-  std::map<size_t, uint64_t> sizes;
-  for (const Finding& finding : found_) ++sizes[finding.units.size()];
-  return sizes;
 }
 
 }  // namespace cleave::conflict

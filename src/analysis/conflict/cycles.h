@@ -1,10 +1,15 @@
 // Each unique cycle once: per set and cyclic sequence of unit functions, wherever the sequence is cut open.
+//
+// A unit that goes on for long and is split over and over is in unique cycles of any size: the sum of their sizes is the square of
+// the largest. So of those that split one unit on one set so many are kept whole as have kMostSteps units together, and any
+// shorter one; the others are counted.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "analysis/conflict/graph.h"
@@ -21,12 +26,15 @@ class CycleLog {
       : names_(names), one_(sets.one()), tables_(tables), fresh_(std::move(fresh)) {}
 
   void add(const Cycle& cycle);
+  // Another one of a unit that has closed many: it is counted as seen.
+  void pass_over() { ++seen_, ++passed_over_; }
 
   // Shortest first, then in order of first sight.
   std::vector<Finding> findings() const;
   // How many unique cycles of each size, as in Marathon's Table 1.
-  std::map<size_t, uint64_t> sizes() const;
-  size_t unique() const { return found_.size(); }
+  const std::map<size_t, uint64_t>& sizes() const { return sizes_; }
+  // How many of these are counted only, and how many may have been passed over.
+  uint64_t counted_only() const { return counted_.size() + passed_over_; }
   uint64_t seen() const { return seen_; }
 
  private:
@@ -34,6 +42,13 @@ class CycleLog {
   struct KeyHash {
     size_t operator()(const Key& key) const;
   };
+  // Those that split one unit on one set.
+  struct Split {
+    size_t steps = 0;               // units of the cycles that are kept
+    size_t shortest = SIZE_MAX;     // of them
+  };
+  static constexpr size_t kMostSteps = 4096;
+  bool keep(uint32_t unit, uint32_t set, size_t size);
   uint32_t intern(const std::string& text);
   Finding describe(const Cycle& cycle, size_t rotation) const;
   std::string set_name(const Cycle& cycle) const;
@@ -49,7 +64,10 @@ class CycleLog {
   std::vector<const std::string*> texts_;
   std::unordered_map<Key, size_t, KeyHash> index_;
   std::vector<Finding> found_;
-  uint64_t seen_ = 0;
+  std::unordered_set<uint64_t> counted_;  // hashes of the others' keys
+  std::unordered_map<uint64_t, Split> splits_;
+  std::map<size_t, uint64_t> sizes_;
+  uint64_t seen_ = 0, passed_over_ = 0;
 };
 
 }  // namespace cleave::conflict

@@ -15,7 +15,7 @@ namespace cleave::conflict {
 class Engine {
  public:
   Engine(SetMap& sets, const Trace& tables, const CheckOptions& options)
-      : sets_(sets), tables_(tables), options_(options), names_(sets, tables), log_(names_, sets, tables, options.on_finding) {}
+      : sets_(sets), tables_(tables), options_(options), names_(sets, tables), log_(names_, sets, tables, [this](const Finding& finding) { told(finding); }) {}
   virtual ~Engine() = default;
 
   // `first` is the position of the first of the events. False: stop.
@@ -72,7 +72,7 @@ class Engine {
     ++units_;
     return graph_.open({unit, names_.era()});
   }
-  bool stopped() const { return options_.stop_at_first && first_violation_.has_value(); }
+  bool stopped() const { return stop_; }
 
   SetMap& sets_;
   const Trace& tables_;
@@ -85,10 +85,21 @@ class Engine {
   uint64_t units_ = 0;
 
  private:
+  void told(const Finding& finding) {
+    stop_ = stop_ || (options_.stop_at_first && !(options_.known && options_.known(finding)));
+    if (options_.on_finding) options_.on_finding(finding);
+  }
   void closed(NodeRef from, NodeRef to, uint64_t position) {
     if (!first_violation_) first_violation_ = EventIndex{position};
-    log_.add(graph_.cycle_through(from, to));
+    // A write after ten thousand others have read closes as many cycles at once, which say the same.
+    constexpr uint32_t kMostOfOneUnit = 256;
+    if (graph_.searches(to) < kMostOfOneUnit)
+      log_.add(graph_.cycle_through(from, to));
+    else
+      log_.pass_over();
   }
+
+  bool stop_ = false;
 };
 
 // Definition 1: serializability of the projection on each set.

@@ -240,6 +240,7 @@ void Graph::store_edge(NodeRef from, uint32_t to, const Edge& edge) {
 Cycle Graph::cycle_through(NodeRef from, NodeRef to) {
   // Breadth first, backward from `from`, until `to` is met: the fewest units.
   uint32_t slot = nodes_[to.index].slot;
+  ++nodes_[to.index].searches;
   ++search_;
   queue_.assign(1, from.index);
   nodes_[from.index].visited = search_;

@@ -84,7 +84,9 @@ class Graph {
   // Adds from → to unless it is there. `from` must be alive, `to` open, and they must differ. True: it closes
   // a cycle.
   bool add_edge(NodeRef from, NodeRef to, const Edge& edge);
-  // After add_edge returned true: a shortest cycle through that edge.
+  // How many cycles that this open node closed were asked for.
+  uint32_t searches(NodeRef node) const { return nodes_[node.index].searches; }
+  // After add_edge returned true: a shortest cycle through that edge. O(live edges).
   Cycle cycle_through(NodeRef from, NodeRef to);
 
   // Calls on_node(NodeInfo) for every live node and on_edge(Edge) for every edge between two.
@@ -112,6 +114,7 @@ class Graph {
     uint32_t next_in_row = kNone32;  // of nodes that have ended
     uint32_t visited = 0;
     uint32_t parent_edge = kNone32;  // search: the edge towards n
+    uint32_t searches = 0;           // cycles through it that were asked for
     bool is_open = false;
   };
   struct Row {

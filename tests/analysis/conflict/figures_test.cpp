@@ -253,6 +253,31 @@ TEST(Report, StopAtTheFirst) {
   EXPECT_EQ(told, 1u);
 }
 
+TEST(Report, WhatIsKnownDoesNotStop) {
+  CheckOptions options{.sets = {.one = true}, .stop_at_first = true};
+  size_t known = 0;
+  options.known = [&](const Finding& finding) { return finding.units.size() == 3 && ++known > 0; };
+  CheckReport report =
+      run(kFigure2 + "T1 begin a\nT1 read x 1\nT2 write x 2\nT1 read x 2\nT1 end\nT3 begin b\nT3 read x 2\nT2 write x 3\nT3 read x 3\nT3 end\n", options);
+  EXPECT_EQ(known, 1u);
+  ASSERT_EQ(report.findings.size(), 2u);
+  EXPECT_EQ(report.findings[0].unit, "a");
+}
+
+// A long unit that others overtake one after the other: a write after so many reads closes a cycle of every size.
+TEST(Report, OfCyclesOfEverySizeSomeAreKeptWhole) {
+  constexpr size_t kOthers = 400;
+  std::string text = "set both x y\nT1 begin slow\nT1 read x 0\n";
+  for (size_t i = 0; i < kOthers; ++i) text += "T2 begin fast\nT2 write x 1\nT2 read y 0\nT2 end\n";
+  CheckReport report = run(text + "T1 write y 1\nT1 end\n");
+  EXPECT_EQ(report.cycles_seen, kOthers);
+  size_t steps = 0;
+  for (const Finding& finding : report.findings) steps += finding.units.size();
+  EXPECT_LE(steps, 4096u);
+  EXPECT_GT(report.findings.size(), 10u);
+  EXPECT_EQ(report.counted_only, kOthers - report.findings.size());
+}
+
 TEST(Report, AnAccessInNoUnitIsAUnitOfItsOwn) {
   CheckReport report = run("T1 begin inc\nT1 read n 0\nT2 write n 5\nT1 write n 1\nT1 end\n");
   ASSERT_EQ(report.findings.size(), 1u);

@@ -1,6 +1,7 @@
 // What workers do in correct programs, each forced into the order in which a wrong guess at the units would make a cycle of it;
 // and beside some of them the wrong form.
 #include <pthread.h>
+#include <semaphore.h>
 
 #include <mutex>
 #include <thread>
@@ -95,15 +96,21 @@ class Logger {
 };
 Logger logger;
 std::mutex store;
+// In a critical section everything counts, the count of steps too: semaphores are no memory.
+sem_t there, back;
 void put() {
   std::lock_guard guard(store);
   logger.log();
-  done();
-  wait_for(2);
+  sem_post(&there);
+  sem_wait(&back);
   logger.log();
 }
 void first() { put(); }
-void second() { logger.log(); }
+void second() {
+  sem_wait(&there);
+  logger.log();
+  sem_post(&back);
+}
 
 #elif defined(BARRIER)  // what was before a barrier is not meant to be atomic with what comes behind it
 pthread_barrier_t barrier;
@@ -139,9 +146,12 @@ int main() {
   pthread_barrier_init(&barrier, nullptr, 2);
 #elif defined(HAND_OVER)
   list.give(&only);
+#elif defined(LOGGER)
+  sem_init(&there, 0, 0);
+  sem_init(&back, 0, 0);
 #endif
   std::thread other(first);
-#if defined(RING) || defined(HAND_OVER) || defined(LOGGER)
+#if defined(RING) || defined(HAND_OVER)
   wait_for(1);
 #endif
   second();
