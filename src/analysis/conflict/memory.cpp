@@ -1,6 +1,7 @@
 #include "analysis/conflict/memory.h"
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_set.hpp>
 
 namespace cleave::conflict {
 
@@ -25,12 +26,28 @@ uint32_t Memory::take_more() {
 }
 
 // `comes` takes the place of the reader in the state's line; that one goes to the others. Readers that are
-// dead go.
+// dead go, and so does what `comes` read before: of few at once, of many when they have become twice as many.
 void Memory::keep_reader(const Graph& graph, VariableState& state, NodeRef comes) {
+  constexpr size_t kFew = 16;
   if (state.more == 0) state.more = take_more();
   std::vector<Touch>& more = more_[state.more - 1];
-  std::erase_if(more, [&](const Touch& reader) { return reader.node == comes || !graph.alive(reader.node); });
+  if (more.size() <= kFew) {
+    std::erase_if(more, [&](const Touch& reader) { return reader.node == comes || !graph.alive(reader.node); });
+  } else if (more.size() == more.capacity()) {
+    keep_last_reads(graph, more);
+    if (more.size() > more.capacity() / 2) more.reserve(2 * more.capacity());
+  }
   more.push_back(state.reader);
+}
+
+// What a unit that can still matter has read last. O(readers), expected.
+void Memory::keep_last_reads(const Graph& graph, std::vector<Touch>& readers) {
+  boost::unordered_flat_set<uint32_t> seen;
+  auto kept = readers.rbegin();
+  for (auto reader = readers.rbegin(); reader != readers.rend(); ++reader) {
+    if (graph.alive(reader->node) && seen.insert(reader->node.index).second) *kept++ = *reader;
+  }
+  readers.erase(readers.begin(), kept.base());
 }
 
 void Memory::copy(VariableId whole, VariableId part) {

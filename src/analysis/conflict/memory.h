@@ -112,6 +112,7 @@ class Memory {
     state.more = 0;
   }
   void keep_reader(const Graph& graph, VariableState& state, NodeRef comes);
+  static void keep_last_reads(const Graph& graph, std::vector<Touch>& readers);
   uint32_t take_more();
 
   ZeroedArray<VariableState> states_;
