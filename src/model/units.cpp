@@ -127,6 +127,7 @@ void UnitTracker::end_thread(ThreadId id, EventIndex position) {
   Thread& state = *threads_[raw(id)];
   while (!state.frames.empty()) pop(state, state.frames.size() - 1, position);
   state.change();  // what was answered was the other thread's
+  state.change_sections();
   spare_.push_back(std::move(threads_[raw(id)]));
   --running_;
 }
@@ -278,6 +279,10 @@ UnitTracker::Frame& UnitTracker::push(ThreadId id, const Unit& unit) {
   frame.self = kNone<InstanceId>;
   frame.owner = kNone<OwnerId>;
   frame.below = state.version;
+  if (frame.section()) {
+    frame.sections_below = state.sections;
+    state.sections = ++state.last;
+  }
   frame.stamp = ++state.last;
   state.version = ++state.last;
   depth_ = std::max(depth_, state.frames.size());
@@ -299,6 +304,10 @@ void UnitTracker::pop(Thread& state, size_t index, EventIndex position) {
   if (frame.self != kNone<InstanceId>) sets_.let_go(frame.self);
   frame.stamp = 0;
   const bool innermost = index + 1 == state.frames.size();
+  if (frame.section()) {
+    if (innermost && frame.sections_below > state.sections_changed_at) state.sections = frame.sections_below;
+    else state.change_sections();
+  }
   state.frames.erase(index);
   if (!innermost) return state.change();
   state.version = frame.below > state.changed_at ? frame.below : ++state.last;
@@ -314,6 +323,7 @@ void UnitTracker::split(Thread& state, EventIndex position, bool only_heuristic)
     frame.stamp = ++state.last;
   }
   state.change();
+  state.change_sections();
 }
 
 // What an accessor locks is locked for what its caller uses through it, not between two uses.
@@ -486,6 +496,7 @@ UnitTracker::Cover& UnitTracker::cover_slowly(const Event& access, SetId set, Ev
   if (answer.frame == kNoFrame) return known.cover;
   Frame& frame = state.frames[answer.frame];
   if (!answer.additional && !answer.in_section) known.where = &frame.stamp, known.number = frame.stamp;
+  else if (!answer.additional && frame.section()) known.where = &state.sections, known.number = state.sections;
   Part& part = answer.round ? frame.round : frame.whole;
   if (part.open.id == kNone<UnitId>) {
     part.open.id = UnitId{next_++};

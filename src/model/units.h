@@ -224,6 +224,7 @@ class UnitTracker {
     OwnerId owner = kNone<OwnerId>;
     uint64_t stamp = 0;  // another one whenever another unit begins as its whole; 0: it is gone
     uint64_t below = 0;  // Thread::version before it came
+    uint64_t sections_below = 0;  // of a section: Thread::sections before it came
 
     bool section() const { return unit.lock != kNone<SyncId>; }
     // It is a method of the set's object, or stands in its file, or is said to be a unit for it.
@@ -270,8 +271,8 @@ class UnitTracker {
     Cover cover;
   };
   static constexpr size_t kKnown = 16;
-  // Who is declared on a set depends on the frames up to that one; everything else, and where there are methods in a lock
-  // section that too, on all of them. When a frame goes and
+  // Who is declared on a set depends on the frames up to that one, and if it is a lock section on the sections within it; of a
+  // method in a section, and everything else, on all of them. When a frame goes and
   // nothing else has changed, what was known before it came is good again.
   struct Thread {
     Frames frames;
@@ -279,6 +280,7 @@ class UnitTracker {
     uint64_t version = 1;     // of the frames
     uint64_t changed_at = 0;  // no version up to this one comes back
     uint64_t locks = 0;       // taken so far, but those in accessors
+    uint64_t sections = 1, sections_changed_at = 0;  // the same of the lock sections among the frames
     std::array<Known, kKnown> known;  // answers, by set
     // What was found to be touched in a method of who has taken it, at that version.
     InstanceId inside = kNone<InstanceId>;
@@ -292,6 +294,10 @@ class UnitTracker {
     void change() {
       changed_at = last;
       version = ++last;
+    }
+    void change_sections() {
+      sections_changed_at = last;
+      sections = ++last;
     }
   };
 
