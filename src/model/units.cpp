@@ -1,13 +1,9 @@
 #include "model/units.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
-#include "model/glob.h"
 #include "trace/library.h"
-#include "trace/unit_flags.h"
 
 namespace cleave {
 namespace {
@@ -16,94 +12,11 @@ using Scope = UnitRole::Scope;
 
 constexpr uint32_t kNoFrame = UINT32_MAX;
 
-bool any_matches(const std::vector<std::string>& globs, std::string_view name) {
-  return std::any_of(globs.begin(), globs.end(),
-                     [&](const std::string& glob) { return matches_glob(glob, name); });
-}
-
 bool names_set(const std::vector<std::string>& globs, std::string_view set) {
   return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return matches_set(glob, set); });
 }
 
-Status add_source(UnitOptions& options, std::string_view word) {
-  constexpr std::string_view kFunctions = "functions:";
-  if (word == "annotated") {
-    options.annotated = true;
-  } else if (word == "locks") {
-    options.locks = true;
-  } else if (word == "methods") {
-    options.methods = true;
-  } else if (word.starts_with(kFunctions) && word.size() > kFunctions.size()) {
-    options.functions.emplace_back(word.substr(kFunctions.size()));
-  } else {
-    return Error{"--units", fmt::format("'{}' is no source of units; there are annotated, locks, methods and "
-                                        "functions:GLOB",
-                                        word)};
-  }
-  return Done{};
-}
-
-// The function of a site, or, where that is code of a system header, the innermost caller that is not.
-std::string own_function(const Trace& tables, SiteId site, ContextId context) {
-  std::string function = site == kNone<SiteId> ? "" : tables.site(site).function;
-  auto is_system = [&](SiteId at) {
-    return at != kNone<SiteId> && tables.site(at).file.starts_with("/usr/");
-  };
-  while (is_system(site) && context != kNone<ContextId>) {
-    site = tables.context(context).call_site;
-    context = tables.context(context).parent;
-    if (site != kNone<SiteId> && !is_system(site)) return tables.site(site).function;
-  }
-  return function;
-}
-
 }  // namespace
-
-Result<UnitOptions> parse_unit_sources(std::span<const std::string> words) {
-  UnitOptions options;
-  for (const std::string& list : words) {
-    std::string_view rest = list;
-    for (;;) {
-      size_t comma = rest.find(',');
-      if (Status status = add_source(options, rest.substr(0, comma)); !status) return status.error();
-      if (comma == std::string_view::npos) break;
-      rest.remove_prefix(comma + 1);
-    }
-  }
-  return options;
-}
-
-UnitOptions UnitOptions::resolved(const Trace& tables) const {
-  UnitOptions options = *this;
-  if (any_source()) return options;
-  auto annotated_name = [](const UnitNameInfo& info) {
-    return info.source == UnitSource::Annotated || info.source == UnitSource::UnitFor;
-  };
-  auto names = tables.unit_names();
-  options.annotated = !atomic.empty() || !unitfor.empty() || std::any_of(names.begin(), names.end(), annotated_name);
-  options.methods = options.locks = !options.annotated;
-  return options;
-}
-
-std::vector<UnmatchedPattern> unmatched_patterns(const UnitOptions& units, const SetMap& sets) {
-  std::vector<UnmatchedPattern> result = sets.unmatched();
-  for (const UnitFor& unit : units.unitfor) {
-    if (!sets.one() && !sets.ever_had(unit.set)) result.push_back({UnmatchedPattern::Where::UnitFor, unit.set, ""});
-  }
-  return result;
-}
-
-std::string unit_label(const Trace& tables, const Unit& unit) {
-  return unit_label(tables, unit, unit.lock == kNone<SyncId> ? std::string_view() : tables.sync(unit.lock).name);
-}
-
-std::string unit_label(const Trace& tables, const Unit& unit, std::string_view lock) {
-  if (unit.name != kNone<UnitNameId>) return tables.unit_name(unit.name).name;
-  std::string function = own_function(tables, unit.site, unit.context);
-  if (!function.empty()) return unit.lock == kNone<SyncId> ? function : function + " (critical section)";
-  if (unit.lock == kNone<SyncId>) return "(access)";
-  return fmt::format("section of {}", lock);
-}
 
 UnitTracker::UnitTracker(UnitOptions options, SetMap& sets, const Trace& tables)
     : options_(std::move(options)), roles_(options_, sets, tables), sets_(sets), tables_(tables) {}
@@ -140,58 +53,6 @@ void UnitTracker::drop_gone_sets() {
     }
     for (Known& known : state->known) known.set = kNone<SetId>;
   }
-}
-
-void UnitRoles::learn(UnitNameId name) {
-  if (raw(name) >= roles_.size()) roles_.resize(raw(name) + 1);
-  roles_[raw(name)] = decide(tables_.unit_name(name));
-  roles_[raw(name)].known = true;
-}
-
-UnitRole UnitRoles::decide(const UnitNameInfo& info) {
-  UnitRole role;
-  if (info.flags & (kUnitRound | kUnitMayWait)) {
-    (info.flags & kUnitRound ? role.round : role.may_wait) = true;
-    role.transparent = true;
-    return role;
-  }
-  role.statics = sets_.home(info.type);
-  role.file = sets_.home(info.file);
-  if (any_matches(options_.not_atomic, info.name)) {
-    role.barred = true;
-    return role;
-  }
-  if (any_matches(options_.atomic, info.name)) {
-    role.scope = Scope::Everything;
-    return role;
-  }
-  std::vector<std::string> named;
-  for (const UnitFor& unit : options_.unitfor) {
-    if (matches_glob(unit.function, info.name)) named.push_back(unit.set);
-  }
-  if (!named.empty()) {
-    role.scope = Scope::Owners;
-    role.sets = &named_sets_.emplace_back(std::move(named));
-    return role;
-  }
-  role.barred = info.source == UnitSource::NotAtomic;
-  if (role.barred) return role;
-  if (info.source == UnitSource::Annotated && options_.annotated) {
-    role.scope = Scope::Everything;
-  } else if (info.source == UnitSource::UnitFor && (options_.annotated || options_.methods)) {
-    role.scope = Scope::Owners;
-  } else if (any_matches(options_.functions, info.name)) {
-    role.scope = Scope::Everything;
-  } else if (options_.methods && info.source != UnitSource::Annotated) {
-    role.heuristic = true;
-    bool accessor = info.flags & (UnitNameInfo::kGetter | UnitNameInfo::kSetter);
-    role.opaque_locks = accessor || (info.flags & kUnitSteps);
-    role.transparent = role.opaque_locks || (info.flags & UnitNameInfo::kExposes);
-    role.walks = info.flags & kUnitWalks;
-    bool declared = info.source == UnitSource::Method || info.source == UnitSource::StructFunction;
-    role.scope = declared && !accessor ? Scope::Owners : Scope::Additional;
-  }
-  return role;
 }
 
 void UnitTracker::feed(const Event& event, EventIndex position) {
