@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "model/glob.h"
 #include "trace/library.h"
@@ -70,7 +71,7 @@ SetId SetMap::classify(VariableId variable) {
   if (options_.one) return everything();
   const VariableInfo& info = tables_.variable(variable);
   const std::string& by_hand = hand_declared(variable);
-  if (!by_hand.empty()) return intern(kHand, by_hand, {});
+  if (!by_hand.empty()) return intern(kHand, by_hand, {.owner = owner_by_hand(by_hand)});
 
   const std::string& part = part_of(info);
   if (in_object(info, part)) {
@@ -346,6 +347,20 @@ std::vector<UnmatchedPattern> SetMap::unmatched() const {
 
 bool SetMap::ever_had(std::string_view glob) const {
   return std::any_of(names_.begin(), names_.end(), [&](const std::string& name) { return matches_set(glob, name); });
+}
+
+// A set of fields of one object is one of that object's.
+OwnerId SetMap::owner_by_hand(const std::string& set) {
+  std::optional<ObjectId> object;
+  for (const auto& [name, members] : tables_.declared_sets()) {
+    if (name != set) continue;
+    for (VariableId member : members) {
+      const ObjectId of = tables_.variable(member).object;
+      if (object.value_or(of) != of) return kNone<OwnerId>;
+      object = of;
+    }
+  }
+  return !object || *object == kNone<ObjectId> ? kNone<OwnerId> : owner_of(instances_.of(*object));
 }
 
 const std::string& SetMap::hand_declared(VariableId variable) {

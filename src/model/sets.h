@@ -10,7 +10,7 @@
 //   an atomic variable                a set of its own, on which only units that span everything are
 //   declared: the
 //                                     heuristics say nothing about atomics, a unit that a person marked does
-//   `set NAME x y` of a text trace    that set; overrides all of the above
+//   `set NAME x y` of a text trace    that set; overrides all of the above. One of fields of one object is that object's
 //
 // With `one`, all memory is one set.
 //
@@ -192,6 +192,7 @@ class SetMap {
   void forget(ObjectId object);
   void remove(InstanceId instance);
   const std::string& hand_declared(VariableId variable);
+  OwnerId owner_by_hand(const std::string& set);
 
   SetOptions options_;
   const Trace& tables_;

@@ -278,6 +278,15 @@ TEST(Report, OfCyclesOfEverySizeSomeAreKeptWhole) {
   EXPECT_EQ(report.counted_only, kOthers - report.findings.size());
 }
 
+// `self=` declares a unit on the sets of its object, those that were made by hand of the object's fields among them.
+TEST(Report, ASetOfFieldsOfOneObjectIsThatObjects) {
+  const std::string events =
+      "T1 begin look self=a\nT1 read a.checking 0\nT2 begin change self=a\nT2 write a.checking 1\nT2 write a.savings 1\nT2 end\n"
+      "T1 read a.savings 1\nT1 end\n";
+  EXPECT_EQ(run("set money a.checking a.savings\n" + events).findings.size(), 1u);
+  EXPECT_EQ(run("set money a.checking b.savings\n" + events).findings.size(), 0u) << "of two objects it is neither's";
+}
+
 TEST(Report, AnAccessInNoUnitIsAUnitOfItsOwn) {
   CheckReport report = run("T1 begin inc\nT1 read n 0\nT2 write n 5\nT1 write n 1\nT1 end\n");
   ASSERT_EQ(report.findings.size(), 1u);
