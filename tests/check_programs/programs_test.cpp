@@ -140,6 +140,10 @@ TEST_F(Programs, PublicFunctionsOfAFileAreUnitsOnItsStatics) {
   }
 }
 
+TEST_F(Programs, TheInsidesOfFutures) {
+  for (const char* level : {"-O0", "-O2"}) EXPECT_EQ(check("tasks.cpp", level), Lines{}) << level;
+}
+
 TEST_F(Programs, WhatWorkersDoInCorrectPrograms) {
   for (const char* what : {"-DRING", "-DHAND_OVER", "-DLOGGER", "-DBARRIER", "-DSTD_BARRIER"}) {
     for (const char* level : {"-O0 ", "-O1 ", "-O2 "}) EXPECT_EQ(check("workers.cpp", level + std::string(what)), Lines{}) << level << what;
