@@ -12,6 +12,14 @@ using Scope = UnitRole::Scope;
 
 constexpr uint32_t kNoFrame = UINT32_MAX;
 
+// One past the innermost frame that is no lock section; 0: all are.
+template <typename Frames>
+size_t past_innermost_function(const Frames& frames) {
+  size_t past = frames.size();
+  while (past > 0 && frames[past - 1].section()) --past;
+  return past;
+}
+
 bool names_set(const std::vector<std::string>& globs, std::string_view set) {
   return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return matches_set(glob, set); });
 }
@@ -63,9 +71,8 @@ void UnitTracker::feed(const Event& event, EventIndex position) {
       break;
     case EventKind::End: {
       Thread& state = thread(event.thread);
-      size_t frame = state.frames.size();
-      while (frame > 0 && state.frames[frame - 1].section()) --frame;
-      if (frame > 0) pop(state, frame - 1, position);
+      const size_t past = past_innermost_function(state.frames);
+      if (past > 0) pop(state, past - 1, position);
       break;
     }
     case EventKind::Acquire:
@@ -189,17 +196,15 @@ void UnitTracker::split(Thread& state, EventIndex position, bool only_heuristic)
 
 // What an accessor locks is locked for what its caller uses through it, not between two uses.
 void UnitTracker::count_lock(Thread& state) {
-  size_t above = state.frames.size();
-  while (above > 0 && state.frames[above - 1].section()) --above;
-  if (above == 0 || !state.frames[above - 1].role.opaque_locks) ++state.locks;
+  const size_t past = past_innermost_function(state.frames);
+  if (past == 0 || !state.frames[past - 1].role.opaque_locks) ++state.locks;
 }
 
 // An object that a worker takes out of a locked queue, changes and puts back is another worker's until it comes again.
 void UnitTracker::next_round(Thread& state, EventIndex position) {
-  size_t above = state.frames.size();
-  while (above > 0 && state.frames[above - 1].section()) --above;
-  if (above == 0) return;
-  Frame& frame = state.frames[above - 1];
+  const size_t past = past_innermost_function(state.frames);
+  if (past == 0) return;
+  Frame& frame = state.frames[past - 1];
   frame.in_rounds = true;
   frame.rounds_lock |= std::exchange(frame.locks_before, state.locks) != state.locks;
   finish_round(frame, position);
