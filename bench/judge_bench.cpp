@@ -3,7 +3,8 @@
 //
 //   judge_bench            simulated programs: accounts, flags, counters, with data flow and preemption
 //   judge_bench TRACE…     every triple that happened in recorded or text traces
-//   judge_bench F.json…    the violations of findings files: each in the trace of its witness's replay, which stands
+//   judge_bench F.json…    the violations of findings files: each in the trace of its witness's replay, which
+//   stands
 //                          beside it (bench/predict_suite.py --keep makes both)
 #include <fmt/format.h>
 
@@ -163,8 +164,8 @@ struct Table {
       const check::Proof exact = judge.exact(triple);
       exact_seconds += seconds_since(start);
       if (quick.judgement != check::Judgement::NonAtomic && exact.judgement == check::Judgement::NonAtomic) {
-        open.push_back(fmt::format("{} {}: {} {} {}", trace.program(), word_of(quick.pattern), raw(triple.first),
-                                   raw(triple.remote), raw(triple.second)));
+        open.push_back(fmt::format("{} {}: {} {} {}", trace.program(), word_of(quick.pattern),
+                                   raw(triple.first), raw(triple.remote), raw(triple.second)));
       }
       for (Row* row : {&by_pattern[std::string(word_of(quick.pattern))], &by_pattern["all"]}) {
         const bool recognised = quick.judgement == check::Judgement::NonAtomic;
@@ -209,11 +210,13 @@ Status add_findings(const std::string& path, Table& table) {
     Result<Trace> trace = load_trace(std::filesystem::path(beside).replace_extension(".cleave").string());
     if (!trace) continue;  // the replay left the schedule
     SetMap sets({}, trace.value());
-    const std::vector<check::UnitSpan> units = prove::spans_of(trace.value(), map_units(trace.value(), {}, sets));
+    const std::vector<check::UnitSpan> units =
+        prove::spans_of(trace.value(), map_units(trace.value(), {}, sets));
     auto site = [](const AccessReport& access) {
       return SiteInfo{.file = access.file, .line = access.line, .function = access.function};
     };
-    const check::SiteTriple sites{site(finding.accesses[0]), site(finding.accesses[1]), site(finding.accesses[2]), "", ""};
+    const check::SiteTriple sites{site(finding.accesses[0]), site(finding.accesses[1]),
+                                  site(finding.accesses[2]), "", ""};
     std::vector<check::EventTriple> triples = check::find_triples(trace.value(), units, sites, 16);
     if (triples.empty()) continue;
     check::Judge judge(trace.value(), units, {.budget = 200'000});

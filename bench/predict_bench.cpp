@@ -1,8 +1,9 @@
-// Stages patterns to filter (and exact) on generated server traces of the sizes in the AVFilter paper, and of 1, 10 and
-// 100 million events.   predict_bench [apache|mysql|1M|10M|100M|all]
+// Stages patterns to filter (and exact) on generated server traces of the sizes in the AVFilter paper, and of
+// 1, 10 and 100 million events.   predict_bench [apache|mysql|1M|10M|100M|all]
 //
-// A server: worker threads take jobs from a queue under a lock, work on memory of their own most of the time, and
-// touch a set of shared objects in units of a few accesses, some under the object's lock, some with the check outside.
+// A server: worker threads take jobs from a queue under a lock, work on memory of their own most of the time,
+// and touch a set of shared objects in units of a few accesses, some under the object's lock, some with the
+// check outside.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -24,12 +25,13 @@ struct Shape {
   const char* name;
   uint64_t events;
   uint32_t threads;
-  uint32_t sites;      // program locations of shared accesses
-  uint32_t shared;     // shared objects
-  double limit;        // seconds for patterns to filter; 0: none
+  uint32_t sites;   // program locations of shared accesses
+  uint32_t shared;  // shared objects
+  double limit;     // seconds for patterns to filter; 0: none
 };
 
-// Processor time: what one core needs, whatever else runs on the machine. The elapsed time is printed beside it.
+// Processor time: what one core needs, whatever else runs on the machine. The elapsed time is printed beside
+// it.
 double now() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -70,7 +72,8 @@ class Server {
   Trace make() && {
     uint32_t main = raw(builder_.thread("main"));
     for (ThreadId t : threads_) put({.kind = EventKind::Fork, .thread = ThreadId{main}, .object = raw(t)});
-    while (builder_.size() + shape_.threads < shape_.events) request(static_cast<uint32_t>(random_.below(shape_.threads)));
+    while (builder_.size() + shape_.threads < shape_.events)
+      request(static_cast<uint32_t>(random_.below(shape_.threads)));
     for (ThreadId t : threads_) put({.kind = EventKind::Join, .thread = ThreadId{main}, .object = raw(t)});
     return std::move(builder_).build();
   }
@@ -153,12 +156,13 @@ bool measure(const Shape& shape) {
   double seconds = now() - start;
   clock = elapsed() - clock;
   uint64_t looked_at = 0;
-  fmt::print("{:>6}: {:>9} events, {:>2} threads: {:.3f} s for patterns to filter{}, {:.3f} s elapsed, {:.2f} GB\n", shape.name,
-             trace.size(), shape.threads, seconds, shape.limit == 0 ? "" : fmt::format(" (at most {} s)", shape.limit),
-             clock, peak_gigabytes());
+  fmt::print(
+      "{:>6}: {:>9} events, {:>2} threads: {:.3f} s for patterns to filter{}, {:.3f} s elapsed, {:.2f} GB\n",
+      shape.name, trace.size(), shape.threads, seconds,
+      shape.limit == 0 ? "" : fmt::format(" (at most {} s)", shape.limit), clock, peak_gigabytes());
   for (const StageReport& stage : prediction.stages) {
-    fmt::print("        {:<8} {:>16} triples {:>8} sites {:>8.3f} s\n", stage.name, stage.triples, stage.sites,
-               stage.seconds);
+    fmt::print("        {:<8} {:>16} triples {:>8} sites {:>8.3f} s\n", stage.name, stage.triples,
+               stage.sites, stage.seconds);
     if (auto count = stage.counts.find("looked at"); count != stage.counts.end()) looked_at = count->second;
   }
   fmt::print("        predictions that the filter looked at: {}\n", looked_at);
@@ -166,8 +170,8 @@ bool measure(const Shape& shape) {
 }
 
 constexpr Shape kShapes[] = {
-    {"apache", 140'532, 8, 64, 160, 0.2},       {"mysql", 3'273'281, 30, 700, 8000, 3.0},
-    {"1M", 1'000'000, 16, 400, 2000, 0},        {"10M", 10'000'000, 16, 400, 2000, 0},
+    {"apache", 140'532, 8, 64, 160, 0.2},    {"mysql", 3'273'281, 30, 700, 8000, 3.0},
+    {"1M", 1'000'000, 16, 400, 2000, 0},     {"10M", 10'000'000, 16, 400, 2000, 0},
     {"100M", 100'000'000, 16, 400, 2000, 0},
 };
 
@@ -177,7 +181,8 @@ int main(int argc, char** argv) {
   const char* wanted = argc > 1 ? argv[1] : "all";
   bool kept = true;
   for (const Shape& shape : kShapes) {
-    if (std::strcmp(wanted, "all") == 0 || std::strcmp(wanted, shape.name) == 0) kept = measure(shape) && kept;
+    if (std::strcmp(wanted, "all") == 0 || std::strcmp(wanted, shape.name) == 0)
+      kept = measure(shape) && kept;
   }
   return kept ? 0 : 1;
 }

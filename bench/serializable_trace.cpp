@@ -78,8 +78,12 @@ bool SerializableTrace::next(Event& event) {
 void append_rapid_line(std::string& text, const Event& event, uint64_t location) {
   auto out = std::back_inserter(text);
   switch (event.kind) {
-    case EventKind::Begin: fmt::format_to(out, "T{}|begin|{}\n", raw(event.thread), location); break;
-    case EventKind::End: fmt::format_to(out, "T{}|end|{}\n", raw(event.thread), location); break;
+    case EventKind::Begin:
+      fmt::format_to(out, "T{}|begin|{}\n", raw(event.thread), location);
+      break;
+    case EventKind::End:
+      fmt::format_to(out, "T{}|end|{}\n", raw(event.thread), location);
+      break;
     default:
       fmt::format_to(out, "T{}|{}(V{})|{}\n", raw(event.thread), event.kind == EventKind::Read ? 'r' : 'w',
                      event.object, location);

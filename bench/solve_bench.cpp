@@ -1,4 +1,5 @@
-// Time of the symbolic stage on the bank programs of CTP's Table 1, all candidates, beside the paper's seconds.
+// Time of the symbolic stage on the bank programs of CTP's Table 1, all candidates, beside the paper's
+// seconds.
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -23,7 +24,9 @@ Row decide_all(FeasibilityChecker& checker, const Bank& bank) {
   Row row;
   for (const auto& [f, r, s, p] : bank.candidates) {
     Feasibility got = checker.decide({f, r, s, p});
-    ++(got.answer == Answer::Feasible ? row.feasible : got.answer == Answer::Infeasible ? row.infeasible : row.unknown);
+    ++(got.answer == Answer::Feasible     ? row.feasible
+       : got.answer == Answer::Infeasible ? row.infeasible
+                                          : row.unknown);
   }
   row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return row;
@@ -39,14 +42,18 @@ Row run(const Bank& bank) {
   return row;
 }
 
-// A long run: eight threads count in twenty counters, each step in a critical section of its own, and go on only while
-// what they see is not negative. Ten candidates, evenly over the run: a unit's read and write, and another's write.
+// A long run: eight threads count in twenty counters, each step in a critical section of its own, and go on
+// only while what they see is not negative. Ten candidates, evenly over the run: a unit's read and write, and
+// another's write.
 Bank make_long_run(size_t events) {
   constexpr int kThreads = 8, kCounters = 20;
   TraceBuilder b;
   Random random(events);
   Bank bank;
-  struct Unit { EventIndex read, write; int counter, thread; };
+  struct Unit {
+    EventIndex read, write;
+    int counter, thread;
+  };
   std::vector<Unit> units;
   std::vector<uint64_t> counters(kCounters, 0);
   uint64_t names = 0;
@@ -66,7 +73,8 @@ Bank make_long_run(size_t events) {
       seen[t] = "r" + std::to_string(names++);
       b.annotate(unit.read, {seen[t], ""});
       b.release(thread, lock);
-      b.annotate(b.add({.kind = EventKind::Assume, .thread = b.thread(thread)}), {"", "(>= " + seen[t] + " 0)"});
+      b.annotate(b.add({.kind = EventKind::Assume, .thread = b.thread(thread)}),
+                 {"", "(>= " + seen[t] + " 0)"});
     } else {
       uint64_t before = counters[unit.counter];
       counters[unit.counter] = before + 1;
@@ -95,23 +103,32 @@ Bank make_long_run(size_t events) {
 
 int main() {
   using namespace cleave;
-  struct Shape { const char* name; BankKind kind; int largest; };
-  fmt::print("{:<14} {:>4} {:>9} {:>10} {:>8} {:>9}\n", "program", "k", "feasible", "infeasible", "unknown", "seconds");
-  for (const Shape& shape : {Shape{"bank-av", BankKind::Split, 64}, Shape{"bank-sav", BankKind::Partial, 64},
-                             Shape{"bank-nav", BankKind::Transaction, 64}, Shape{"bank-ticket", BankKind::Counter, 8}}) {
+  struct Shape {
+    const char* name;
+    BankKind kind;
+    int largest;
+  };
+  fmt::print("{:<14} {:>4} {:>9} {:>10} {:>8} {:>9}\n", "program", "k", "feasible", "infeasible", "unknown",
+             "seconds");
+  for (const Shape& shape :
+       {Shape{"bank-av", BankKind::Split, 64}, Shape{"bank-sav", BankKind::Partial, 64},
+        Shape{"bank-nav", BankKind::Transaction, 64}, Shape{"bank-ticket", BankKind::Counter, 8}}) {
     for (int k = 2; k <= shape.largest; k *= 2) {
       Row row = run(make_bank(k, shape.kind));
-      fmt::print("{:<14} {:>4} {:>9} {:>10} {:>8} {:>9.2f}\n", shape.name, k, row.feasible, row.infeasible, row.unknown, row.seconds);
+      fmt::print("{:<14} {:>4} {:>9} {:>10} {:>8} {:>9.2f}\n", shape.name, k, row.feasible, row.infeasible,
+                 row.unknown, row.seconds);
       std::fflush(stdout);
     }
   }
-  fmt::print("\n{:<14} {:>9} {:>9} {:>10} {:>8} {:>16}\n", "long run", "events", "feasible", "infeasible", "unknown", "ms a candidate");
+  fmt::print("\n{:<14} {:>9} {:>9} {:>10} {:>8} {:>16}\n", "long run", "events", "feasible", "infeasible",
+             "unknown", "ms a candidate");
   for (size_t events : {1'000u, 10'000u, 100'000u, 1'000'000u}) {
     Bank bank = make_long_run(events);
     Result<SymbolicTrace> lifted = lift_annotations(bank.trace);
     FeasibilityChecker checker(lifted.value(), {});
     Row row = decide_all(checker, bank);
-    fmt::print("{:<14} {:>9} {:>9} {:>10} {:>8} {:>16.2f}\n", "", bank.trace.size(), row.feasible, row.infeasible, row.unknown,
+    fmt::print("{:<14} {:>9} {:>9} {:>10} {:>8} {:>16.2f}\n", "", bank.trace.size(), row.feasible,
+               row.infeasible, row.unknown,
                row.seconds * 1000 / static_cast<double>(std::max<size_t>(bank.candidates.size(), 1)));
   }
 }

@@ -1,5 +1,5 @@
-// What a switch costs: two threads hand a turn to and fro, by a bare futex, or (built with Cleave, run under control)
-// by yielding.
+// What a switch costs: two threads hand a turn to and fro, by a bare futex, or (built with Cleave, run under
+// control) by yielding.
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>

@@ -1,4 +1,5 @@
-// Kernel 4: a sorted list with a lock in every node, walked hand over hand. Two threads insert, look up and remove.
+// Kernel 4: a sorted list with a lock in every node, walked hand over hand. Two threads insert, look up and
+// remove.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -65,9 +65,16 @@ int main(int argc, char** argv) {
     for (long i = 0; i < operations; ++i) {
       uint64_t random = next_random(state), key = random % 16384;
       switch (random >> 60) {
-        case 0: case 1: case 2: hits += map.insert(key, random); break;
-        case 3: hits += map.erase(key); break;
-        default: hits += map.find(key, value);
+        case 0:
+        case 1:
+        case 2:
+          hits += map.insert(key, random);
+          break;
+        case 3:
+          hits += map.erase(key);
+          break;
+        default:
+          hits += map.find(key, value);
       }
     }
     found[index] = hits;

@@ -1,4 +1,5 @@
-// Kernel 3: a blocked matrix product. Two threads take block rows from a shared counter and add to a shared accumulator.
+// Kernel 3: a blocked matrix product. Two threads take block rows from a shared counter and add to a shared
+// accumulator.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>

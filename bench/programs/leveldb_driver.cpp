@@ -23,8 +23,10 @@ int main(int argc, char** argv) {
     for (long i = 0; i < operations; ++i) {
       state = state * 6364136223846793005ul + 1442695040888963407ul;
       std::string key = "key" + std::to_string((state >> 40) % 5000);
-      if (state >> 61 < 3) db->Put(leveldb::WriteOptions(), key, std::string(100, static_cast<char>('a' + i % 26)));
-      else found[index] += db->Get(leveldb::ReadOptions(), key, &value).ok();
+      if (state >> 61 < 3)
+        db->Put(leveldb::WriteOptions(), key, std::string(100, static_cast<char>('a' + i % 26)));
+      else
+        found[index] += db->Get(leveldb::ReadOptions(), key, &value).ok();
     }
   };
   std::thread other(work, 1);

@@ -1,9 +1,11 @@
-/* What the tool and the runtime agree on about a controlled run: one sparse file that exec/ makes and the runtime maps
- * (its name stands in the environment variable CLEAVE_CONTROL). A header, what is asked for, then the areas that the
- * runtime fills while the program runs, so that a killed program leaves everything up to its last point.
+/* What the tool and the runtime agree on about a controlled run: one sparse file that exec/ makes and the
+ * runtime maps (its name stands in the environment variable CLEAVE_CONTROL). A header, what is asked for,
+ * then the areas that the runtime fills while the program runs, so that a killed program leaves everything up
+ * to its last point.
  *
- * Threads are a tree: parent (index in the same area, the main thread is its own) and ordinal among its parent's
- * children, from 1. Nothing in the file is an address of the program, except in cleave_control_wait, for messages.
+ * Threads are a tree: parent (index in the same area, the main thread is its own) and ordinal among its
+ * parent's children, from 1. Nothing in the file is an address of the program, except in cleave_control_wait,
+ * for messages.
  */
 #ifndef CLEAVE_ABI_CONTROL_H
 #define CLEAVE_ABI_CONTROL_H
@@ -15,13 +17,13 @@
 #define CLEAVE_CONTROL_VARIABLE "CLEAVE_CONTROL"
 
 enum cleave_policy { /* the order of schedule/'s Policy */
-  CLEAVE_POLICY_FREE = 0,
-  CLEAVE_POLICY_SERIAL = 1,
-  CLEAVE_POLICY_RANDOM = 2,
-  CLEAVE_POLICY_PCT = 3,
-  CLEAVE_POLICY_NOISE = 4,
-  CLEAVE_POLICY_PLAN = 5,
-  CLEAVE_POLICY_REPLAY = 6
+                     CLEAVE_POLICY_FREE = 0,
+                     CLEAVE_POLICY_SERIAL = 1,
+                     CLEAVE_POLICY_RANDOM = 2,
+                     CLEAVE_POLICY_PCT = 3,
+                     CLEAVE_POLICY_NOISE = 4,
+                     CLEAVE_POLICY_PLAN = 5,
+                     CLEAVE_POLICY_REPLAY = 6
 };
 
 enum cleave_point {
@@ -32,11 +34,12 @@ enum cleave_point {
 };
 
 enum cleave_pinned { /* where a value from outside came from */
-  CLEAVE_PINNED_TIME = 1,
-  CLEAVE_PINNED_RANDOM = 2,
-  CLEAVE_PINNED_THREAD_ID = 3,
-  CLEAVE_PINNED_CHOICE = 4, /* of the scheduler: which waiter, whether a call gave the turn away */
-  CLEAVE_PINNED_INPUT = 5   /* what a system call brought in */
+                     CLEAVE_PINNED_TIME = 1,
+                     CLEAVE_PINNED_RANDOM = 2,
+                     CLEAVE_PINNED_THREAD_ID = 3,
+                     CLEAVE_PINNED_CHOICE =
+                         4, /* of the scheduler: which waiter, whether a call gave the turn away */
+                     CLEAVE_PINNED_INPUT = 5 /* what a system call brought in */
 };
 
 #define CLEAVE_CONTROL_SPURIOUS 1u
@@ -59,9 +62,9 @@ struct cleave_control_run {
   uint64_t points;
 };
 
-/* Every point of which the step is kept in full, and every one that is no plain access, has a fingerprint; of plain accesses
- * behind those one in so many has, counted from the thread's last, and one at the end of its run if it has none. Each is of
- * all that its thread did so far. */
+/* Every point of which the step is kept in full, and every one that is no plain access, has a fingerprint; of
+ * plain accesses behind those one in so many has, counted from the thread's last, and one at the end of its
+ * run if it has none. Each is of all that its thread did so far. */
 #define CLEAVE_CONTROL_GROUP 8u
 
 #define CLEAVE_NO_PLACE UINT32_MAX
@@ -106,10 +109,10 @@ struct cleave_control_wait {
   uint32_t operation; /* CLEAVE_POINT_* it waits in; 0: it could run; CLEAVE_WAIT_HELD: the plan holds it */
   uint32_t holder;    /* thread that has the object, CLEAVE_NO_PLACE if none or not known */
   uint32_t module, segment;
-  uint32_t lost_by;   /* a condition: thread whose signal met nobody, CLEAVE_NO_PLACE if none */
+  uint32_t lost_by; /* a condition: thread whose signal met nobody, CLEAVE_NO_PLACE if none */
   uint32_t lost_module, lost_segment;
-  uint64_t object;    /* address, for its name */
-  uint64_t mutex;     /* of a condition */
+  uint64_t object; /* address, for its name */
+  uint64_t mutex;  /* of a condition */
 };
 #define CLEAVE_WAIT_HELD 1000u
 
@@ -124,19 +127,19 @@ enum cleave_control_end {
 enum cleave_plan_why {
   CLEAVE_PLAN_RUNNING = 0,
   CLEAVE_PLAN_COMPLETE = 1,
-  CLEAVE_PLAN_STUCK = 2,      /* nobody but held threads could run: `waits` says who waits for what */
+  CLEAVE_PLAN_STUCK = 2, /* nobody but held threads could run: `waits` says who waits for what */
   CLEAVE_PLAN_THREAD_ENDED = 3,
-  CLEAVE_PLAN_VALUE = 4,      /* the access had another value */
-  CLEAVE_PLAN_SPINNING = 5    /* those that could run only waited in loops */
+  CLEAVE_PLAN_VALUE = 4,   /* the access had another value */
+  CLEAVE_PLAN_SPINNING = 5 /* those that could run only waited in loops */
 };
 
 enum cleave_divergence {
-  CLEAVE_DIVERGED_STEP = 1,     /* the thread is about to do something else */
-  CLEAVE_DIVERGED_BLOCKED = 2,  /* it cannot go on, then it could */
-  CLEAVE_DIVERGED_RUNNING = 3,  /* it goes on, then it gave the turn away */
-  CLEAVE_DIVERGED_THREAD = 4,   /* the next thread does not exist, or has ended */
-  CLEAVE_DIVERGED_LONGER = 5,   /* the schedule is at its end, the program is not */
-  CLEAVE_DIVERGED_PINNED = 6,   /* it asks for another kind of value from outside */
+  CLEAVE_DIVERGED_STEP = 1,    /* the thread is about to do something else */
+  CLEAVE_DIVERGED_BLOCKED = 2, /* it cannot go on, then it could */
+  CLEAVE_DIVERGED_RUNNING = 3, /* it goes on, then it gave the turn away */
+  CLEAVE_DIVERGED_THREAD = 4,  /* the next thread does not exist, or has ended */
+  CLEAVE_DIVERGED_LONGER = 5,  /* the schedule is at its end, the program is not */
+  CLEAVE_DIVERGED_PINNED = 6,  /* it asks for another kind of value from outside */
   CLEAVE_DIVERGED_BUILD = 7
 };
 
@@ -155,10 +158,10 @@ struct cleave_control_header {
 
   /* answered */
   struct cleave_control_area threads, runs, fingerprints, steps, pinned, modules, waits;
-  uint64_t points;  /* of all threads; in a replay those that agreed */
-  uint32_t process; /* the one that is controlled: the first that came */
-  uint32_t end;     /* enum cleave_control_end */
-  uint32_t holder;  /* thread that has the turn */
+  uint64_t points;   /* of all threads; in a replay those that agreed */
+  uint32_t process;  /* the one that is controlled: the first that came */
+  uint32_t end;      /* enum cleave_control_end */
+  uint32_t holder;   /* thread that has the turn */
   uint32_t spinning; /* 1 while everybody who could run waits in a loop */
   uint64_t plan_reached;
   uint32_t plan_why, plan_thread;

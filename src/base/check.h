@@ -1,4 +1,5 @@
-// Broken invariants of Cleave itself: checked in release builds too. Wrong input is never a check, it is an Error.
+// Broken invariants of Cleave itself: checked in release builds too. Wrong input is never a check, it is an
+// Error.
 #pragma once
 
 #include <string_view>

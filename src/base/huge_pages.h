@@ -1,5 +1,5 @@
-// Memory for tables with one entry a variable or a name. They are large and are touched all over: on pages of 4 KB their
-// first touches cost more than what is done with them, and every other access misses the TLB.
+// Memory for tables with one entry a variable or a name. They are large and are touched all over: on pages of
+// 4 KB their first touches cost more than what is done with them, and every other access misses the TLB.
 #pragma once
 
 #include <sys/mman.h>
@@ -41,8 +41,8 @@ struct HugePageAllocator {
   friend bool operator==(const HugePageAllocator&, const HugePageAllocator&) { return true; }
 };
 
-// Makes room for one more, as push_back would, but on huge pages where it is large: they have to be asked for before they
-// are touched. For a vector whose type says nothing of it.
+// Makes room for one more, as push_back would, but on huge pages where it is large: they have to be asked for
+// before they are touched. For a vector whose type says nothing of it.
 template <typename T>
 void grow_on_huge_pages(std::vector<T>& values) {
   if (values.size() < values.capacity() || values.size() * sizeof(T) < kHugePage) return;
@@ -56,7 +56,8 @@ void grow_on_huge_pages(std::vector<T>& values) {
   values = std::move(larger);
 }
 
-// An array that only grows and whose entries begin as zero bytes, which the kernel provides: growing touches nothing.
+// An array that only grows and whose entries begin as zero bytes, which the kernel provides: growing touches
+// nothing.
 template <typename T>
 class ZeroedArray {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -77,9 +78,9 @@ class ZeroedArray {
     if (entries <= size()) return;
     size_t bytes = bytes_ == 0 ? size_t{64} << 10 : bytes_;
     while (bytes / sizeof(T) < entries) bytes *= 2;
-    void* block = data_ == nullptr
-                      ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-                      : mremap(data_, bytes_, bytes, MREMAP_MAYMOVE);
+    void* block = data_ == nullptr ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                                   : mremap(data_, bytes_, bytes, MREMAP_MAYMOVE);
     if (block == MAP_FAILED) throw std::bad_alloc();
     if (bytes >= 2 * kHugePage) madvise(block, bytes, MADV_HUGEPAGE);
     data_ = static_cast<T*>(block);

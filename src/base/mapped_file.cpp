@@ -81,7 +81,8 @@ bool MappedFile::copy(size_t from, void* into, size_t bytes) const {
     return true;
   }
   for (size_t done = 0; done < bytes;) {
-    ssize_t got = pread(descriptor_, static_cast<char*>(into) + done, bytes - done, static_cast<off_t>(from + done));
+    ssize_t got =
+        pread(descriptor_, static_cast<char*>(into) + done, bytes - done, static_cast<off_t>(from + done));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
     done += static_cast<size_t>(got);

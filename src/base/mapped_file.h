@@ -23,8 +23,8 @@ class MappedFile {
   // A file that has become shorter keeps its old size: its bytes are gone, but no view of ours points beyond
   // the mapping.
   bool grow();
-  // Copies what the file has at `from` now, without mapping it; false if it has less. What is used once and at once costs
-  // less so than through pages of the mapping.
+  // Copies what the file has at `from` now, without mapping it; false if it has less. What is used once and
+  // at once costs less so than through pages of the mapping.
   bool copy(size_t from, void* into, size_t bytes) const;
   // These bytes are not wanted for now: the memory that holds them may go. They can still be read.
   void let_go(size_t from, size_t to) const;

@@ -38,7 +38,8 @@ ProgressLine::ProgressLine(int descriptor, std::chrono::milliseconds patience) :
     if (stopped_.wait_for(guard, patience, [&] { return stop_; })) return;
     constexpr auto kOften = std::chrono::milliseconds(200);
     do {
-      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - start);
+      const auto seconds =
+          std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - start);
       put(descriptor_, fmt::format("\r\033[Kcleave: {}, {} s", progress_.text(), seconds.count()));
     } while (!stopped_.wait_for(guard, kOften, [&] { return stop_; }));
     put(descriptor_, "\r\033[K");

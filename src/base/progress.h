@@ -23,7 +23,8 @@ class Progress {
   }
   void more(uint64_t count = 1) { done_.fetch_add(count, std::memory_order_relaxed); }
 
-  // "31.2 million events judged", "3 of 17 candidates decided", "reading the trace" while nothing was counted.
+  // "31.2 million events judged", "3 of 17 candidates decided", "reading the trace" while nothing was
+  // counted.
   std::string text() const;
 
  private:
@@ -33,8 +34,8 @@ class Progress {
   std::atomic<uint64_t> done_ = 0;
 };
 
-// One line on a terminal, drawn over again; gone when the work is done. Draws nothing if `descriptor` is no terminal, or before
-// `patience` has passed.
+// One line on a terminal, drawn over again; gone when the work is done. Draws nothing if `descriptor` is no
+// terminal, or before `patience` has passed.
 class ProgressLine {
  public:
   ProgressLine(int descriptor, std::chrono::milliseconds patience = std::chrono::milliseconds(1000));

@@ -1,4 +1,5 @@
-// A recorded program's trace and those of the processes it made, which have its name and their number: TRACE.PID.
+// A recorded program's trace and those of the processes it made, which have its name and their number:
+// TRACE.PID.
 #pragma once
 
 #include <string>
@@ -7,7 +8,8 @@
 
 namespace cleave {
 
-// Empties the file, so that the program finds it free, and finds out now rather than later that it cannot be written.
+// Empties the file, so that the program finds it free, and finds out now rather than later that it cannot be
+// written.
 Status prepare_trace(const std::string& path);
 
 // Removes them all; what is not there is no error.

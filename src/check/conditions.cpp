@@ -84,14 +84,15 @@ class Conditions {
     }
     if (!unit_came_last()) return std::nullopt;
     return ConditionProof{
-        "C_RWW",
-        fmt::format("{} read {} from {}, {} then wrote {}, and {} overwrote that: had the write come before the unit, the "
-                    "unit would have read it; after the unit, it would have stayed.",
-                    unit_name(), value, variable_name(), thread_name(remote_.thread), remote_.value, unit_name())};
+        "C_RWW", fmt::format("{} read {} from {}, {} then wrote {}, and {} overwrote that: had the write "
+                             "come before the unit, the "
+                             "unit would have read it; after the unit, it would have stayed.",
+                             unit_name(), value, variable_name(), thread_name(remote_.thread), remote_.value,
+                             unit_name())};
   }
 
-  // C_count: the unit, or the remote one, replaced a value that was replaced more often than it was there. What a lost
-  // update leaves behind, however long the run goes on, and where values repeat.
+  // C_count: the unit, or the remote one, replaced a value that was replaced more often than it was there.
+  // What a lost update leaves behind, however long the run goes on, and where values repeat.
   std::optional<ConditionProof> replaced_too_often() const {
     for (BlockId block : {unit_, case_.blocks.of(case_.triple.remote)}) {
       const std::optional<uint64_t> value = replaced_by(block);
@@ -100,7 +101,8 @@ class Conditions {
       const bool last = count.replaced <= count.left;
       return ConditionProof{
           "C_count",
-          fmt::format("{} {} read {} from {} and replaced it{}, but the value was there only {}: in any serial order each "
+          fmt::format("{} {} read {} from {} and replaced it{}, but the value was there only {}: in any "
+                      "serial order each "
                       "of them needs a time of its own.",
                       count.replaced, count.replaced == 1 ? "unit" : "units", *value, variable_name(),
                       last ? ", which is also its last value" : "", times(count.left))};

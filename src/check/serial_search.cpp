@@ -72,8 +72,8 @@ class Pending {
   // Somebody still needs the value, and nobody will write it again.
   bool lost(uint32_t value) const { return need_[value] > 0 && leave_[value] == 0; }
 
-  // The value is still to be replaced more often than it can still come. Only a step that overwrites the value without
-  // reading it changes that balance.
+  // The value is still to be replaced more often than it can still come. Only a step that overwrites the
+  // value without reading it changes that balance.
   bool overdrawn(uint32_t value, bool held) const { return replace_[value] > begin_[value] + (held ? 1 : 0); }
 
   // Whether a step of another thread could touch (or write) the location while it holds `value`.

@@ -37,7 +37,8 @@ class UnitPair {
         return fmt::format(
             "{} value of {} that {} writes only on the way to another was read by others: in any serial "
             "order nobody sees it.",
-            other_variable ? "It takes another variable to show it. A" : "A", case_.trace.variable(variable).name, label(id));
+            other_variable ? "It takes another variable to show it. A" : "A",
+            case_.trace.variable(variable).name, label(id));
       }
     }
     const std::optional<std::string> not_first = impossible(unit_, unit_effects_, other_, other_effects_);

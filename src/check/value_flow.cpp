@@ -4,7 +4,8 @@
 
 namespace cleave::check {
 
-// What each unit does to the location, in the order of their threads, threads in the order of their first access.
+// What each unit does to the location, in the order of their threads, threads in the order of their first
+// access.
 std::vector<std::vector<ValueFlows::Effect>> ValueFlows::effects(VariableId variable) const {
   std::vector<std::vector<Effect>> threads;
   std::unordered_map<uint32_t, size_t> number;  // of the thread
@@ -22,8 +23,8 @@ std::vector<std::vector<ValueFlows::Effect>> ValueFlows::effects(VariableId vari
   return threads;
 }
 
-// Units that every serial order has first, one after the other: what the main thread does before it starts others. Only
-// the last value that they leave is there when the rest begins.
+// Units that every serial order has first, one after the other: what the main thread does before it starts
+// others. Only the last value that they leave is there when the rest begins.
 size_t ValueFlows::preamble(const std::vector<std::vector<Effect>>& threads) const {
   size_t length = 0;
   for (const Effect& unit : threads[0]) {

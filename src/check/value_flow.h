@@ -1,10 +1,11 @@
-// How often each value of a location came and went, unit by unit: what counting alone says about serial orders.
-// Private to check/.
+// How often each value of a location came and went, unit by unit: what counting alone says about serial
+// orders. Private to check/.
 //
-// In a serial order the location holds a value for a while, then another. A unit that reads a value and leaves another
-// ends one such while; a unit that leaves the value without having found it there begins one, and so does the start of
-// the run. So no value can be replaced (and be the last) more often than it was left. A lost update breaks this rule:
-// two units replace one value that was written once, whatever happens before and afterwards.
+// In a serial order the location holds a value for a while, then another. A unit that reads a value and
+// leaves another ends one such while; a unit that leaves the value without having found it there begins one,
+// and so does the start of the run. So no value can be replaced (and be the last) more often than it was
+// left. A lost update breaks this rule: two units replace one value that was written once, whatever happens
+// before and afterwards.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ namespace cleave::check {
 
 struct Flow {
   uint32_t replaced = 0;  // units that read it first and leave another value
-  uint32_t left = 0;      // units that leave it and did not read it first; what is there before the threads start counts as one
+  uint32_t left = 0;  // units that leave it and did not read it first; what is there before the threads start
+                      // counts as one
 };
 
 // For one choice of blocks. A location costs its accesses, once.

@@ -58,7 +58,8 @@ std::string sizes_text(const std::map<size_t, uint64_t>& sizes) {
     }
     text += text.empty() ? "" : ", ";
     text += long_ones == 0 ? fmt::format("{} of {} units", count, size)
-                           : fmt::format("{} of {} to {} units", long_ones + count, sizes.lower_bound(kLong)->first, size);
+                           : fmt::format("{} of {} to {} units", long_ones + count,
+                                         sizes.lower_bound(kLong)->first, size);
   }
   return text.empty() ? "none" : text;
 }
@@ -82,8 +83,8 @@ Findings findings_of(const conflict::CheckReport& report, const CheckVerbOptions
       report.events, report.units, report.deepest, report.edges, report.most_live, seconds);
   findings.facts["cycles by size"] = sizes_text(report.cycles_by_size);
   if (report.counted_only > 0) {
-    findings.facts["counted only"] = fmt::format(
-        "{} long cycles that split units on sets of which many are told", report.counted_only);
+    findings.facts["counted only"] =
+        fmt::format("{} long cycles that split units on sets of which many are told", report.counted_only);
   }
   findings.facts["units from"] = report.unit_sources;
   findings.facts["sets"] = options.sets == "one" ? "one: plain conflict serializability" : "atomic sets";
@@ -129,8 +130,10 @@ int run_on_trace(const CheckVerbOptions& options, conflict::CheckOptions check) 
   if (!report) return line.clear(), usage_error(report.error());
   const Trace& tables = source.value()->tables();
   std::vector<std::string> remarks = source.value()->remarks();
-  for (std::string& sentence : unmatched_functions(check.units, tables)) remarks.push_back(std::move(sentence));
-  for (std::string& sentence : unmatched_sets(report.value().unmatched)) remarks.push_back(std::move(sentence));
+  for (std::string& sentence : unmatched_functions(check.units, tables))
+    remarks.push_back(std::move(sentence));
+  for (std::string& sentence : unmatched_sets(report.value().unmatched))
+    remarks.push_back(std::move(sentence));
   add_hints(tables, check, report.value().findings, options.trace, kHintsUpTo, remarks);
   line.clear();
   Findings findings = findings_of(report.value(), options, seconds_since(start));
@@ -188,7 +191,8 @@ class RunsTogether {
     // A pattern that fits something in one of the runs is no slip.
     if (runs_ == 1) all_.unmatched = std::move(run.unmatched);
     std::erase_if(all_.unmatched, [&](const std::string& sentence) {
-      return runs_ > 1 && std::find(run.unmatched.begin(), run.unmatched.end(), sentence) == run.unmatched.end();
+      return runs_ > 1 &&
+             std::find(run.unmatched.begin(), run.unmatched.end(), sentence) == run.unmatched.end();
     });
   }
   // With several runs each finding says in which it was.
@@ -196,7 +200,8 @@ class RunsTogether {
     for (auto& [id, seen] : seen_) {
       std::string& note = all_.report.findings[seen.place].note;
       if (runs_ > 1)
-        note = fmt::format("first seen in {}, in {} of {} runs{}", seen.first, seen.runs, runs_, note.empty() ? "" : "; " + note);
+        note = fmt::format("first seen in {}, in {} of {} runs{}", seen.first, seen.runs, runs_,
+                           note.empty() ? "" : "; " + note);
     }
     all_.remarks.insert(all_.remarks.end(), all_.unmatched.begin(), all_.unmatched.end());
     return std::move(all_);
@@ -238,14 +243,16 @@ int run_on_program(const CheckVerbOptions& options, conflict::CheckOptions check
   RunsTogether together(live.policy != Policy::Free && live.policy != Policy::Noise);
   unsigned run = 0;
   if (!options.common.quiet) {
-    check.on_finding = [&](const Finding& finding) {  // each unique cycle is told once, however many runs have it
-      if (together.knows(finding.id) || is_known(finding)) return;
-      const std::string when = options.runs > 1 ? together.run_name(run + 1, live.seed) + ": " : "";
-      fmt::print(stderr, "cleave: {}found {}\n", when, report::headline(finding));
-    };
+    check.on_finding =
+        [&](const Finding& finding) {  // each unique cycle is told once, however many runs have it
+          if (together.knows(finding.id) || is_known(finding)) return;
+          const std::string when = options.runs > 1 ? together.run_name(run + 1, live.seed) + ": " : "";
+          fmt::print(stderr, "cleave: {}found {}\n", when, report::headline(finding));
+        };
   }
   for (; run < options.runs; ++run, ++live.seed) {
-    Result<LiveReport> report = check_live(program, live, check, [&](const std::string& id) { return together.knows(id); });
+    Result<LiveReport> report =
+        check_live(program, live, check, [&](const std::string& id) { return together.knows(id); });
     if (!report) return usage_error(report.error());
     const std::vector<Finding>& all = report.value().report.findings;
     const bool found = !std::all_of(all.begin(), all.end(), is_known);
@@ -280,24 +287,29 @@ void add_check_verb(CLI::App& app, Context& context) {
   auto options = std::make_shared<CheckVerbOptions>();
   CLI::App* verb =
       app.add_subcommand("check", "is what ran serializable; if not, the cycles of units that say so");
-  CLI::Option* trace = verb->add_option("TRACE", options->trace, "a trace of any form; or give a program after --");
+  CLI::Option* trace =
+      verb->add_option("TRACE", options->trace, "a trace of any form; or give a program after --");
   verb->add_option("--sets", options->sets, "auto: as in docs/check.md; one: all memory is one set")
       ->check(CLI::IsMember({"auto", "one"}))
       ->capture_default_str();
   verb->add_option("--dot", options->dot, "draw the cycles into this file, for Graphviz");
-  verb->add_flag("--all", options->common.all_cycles, "show every cycle, also those that split the same unit on the same set");
+  verb->add_flag("--all", options->common.all_cycles,
+                 "show every cycle, also those that split the same unit on the same set");
   verb->add_flag("--no-wait-split", options->no_split,
                  "do not end units where their thread waits on a condition variable");
   add_common_options(*verb, options->common);
   verb->add_option("--schedule", options->schedule, "how the program runs: free, serial, random, pct, noise")
       ->check(CLI::IsMember({"free", "serial", "random", "pct", "noise"}))
       ->capture_default_str();
-  verb->add_option("--seed", options->live.seed, "of the schedule")->check(not_negative())->capture_default_str();
+  verb->add_option("--seed", options->live.seed, "of the schedule")
+      ->check(not_negative())
+      ->capture_default_str();
   verb->add_option("--runs", options->runs, "run the program so many times; run N takes seed + N - 1")
       ->check(CLI::Range(1u, 1000000u))
       ->capture_default_str();
   verb->add_option("-o,--output", options->live.trace, "keep the program's trace here");
-  verb->add_option("--lag", options->lag, "hold the program when the checker is so many MB of trace behind it")
+  verb->add_option("--lag", options->lag,
+                   "hold the program when the checker is so many MB of trace behind it")
       ->check(CLI::Range(0, 1 << 20))
       ->capture_default_str();
   verb->add_flag("--stop", options->live.stop, "end the program at the first finding; no more runs after it");

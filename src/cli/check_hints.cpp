@@ -16,9 +16,10 @@ void add_hints(const Trace& tables, const conflict::CheckOptions& options, std::
     std::error_code unreadable;
     const uint64_t bytes = std::filesystem::file_size(trace, unreadable);
     if (!unreadable && bytes > most) {
-      remarks.push_back(fmt::format("there are no hints about locks: for them a trace of up to {} MB is gone through again, and "
-                                    "this one has {}",
-                                    most >> 20, bytes >> 20));
+      remarks.push_back(fmt::format(
+          "there are no hints about locks: for them a trace of up to {} MB is gone through again, and "
+          "this one has {}",
+          most >> 20, bytes >> 20));
     } else {
       again = [&]() -> Result<std::unique_ptr<EventSource>> {
         Result<std::unique_ptr<CheckSource>> source = CheckSource::open(trace, takes_stretches(options));

@@ -26,8 +26,8 @@
 #include "exec/launch.h"
 #include "exec/pass_on.h"
 #include "exec/run.h"
-#include "trace/reader.h"
 #include "trace/read_ahead.h"
+#include "trace/reader.h"
 
 namespace cleave::cli {
 namespace {
@@ -184,7 +184,8 @@ void stop_program(pid_t process, bool gdb) {
   kill(process, SIGKILL);
 }
 
-// The terminal is the program's as long as it runs. Afterwards a line says how far we are, and makes way for a finding.
+// The terminal is the program's as long as it runs. Afterwards a line says how far we are, and makes way for
+// a finding.
 class CatchingUp {
  public:
   explicit CatchingUp(bool quiet) : terminal_(quiet ? -1 : STDERR_FILENO) {}
@@ -212,13 +213,16 @@ bool wait_for_trace(const LiveTrace& trace, const Runner& runner) {
   return true;
 }
 
-bool any_fresh(const std::vector<Finding>& findings, const std::function<bool(const std::string& id)>& known) {
-  return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) { return !known(finding.id); });
+bool any_fresh(const std::vector<Finding>& findings,
+               const std::function<bool(const std::string& id)>& known) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [&](const Finding& finding) { return !known(finding.id); });
 }
 
 }  // namespace
 
-Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& live, conflict::CheckOptions options,
+Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& live,
+                              conflict::CheckOptions options,
                               const std::function<bool(const std::string& id)>& known) {
   if (Status status = exec::check_instrumented(program[0]); !status) return status.error();
   options.stop_at_first = live.stop;
@@ -277,9 +281,11 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
   report.program = source.value()->tables().program();
   report.remarks = source.value()->remarks();
   report.unmatched = unmatched_functions(options.units, ahead.tables());
-  for (std::string& sentence : unmatched_sets(report.report.unmatched)) report.unmatched.push_back(std::move(sentence));
+  for (std::string& sentence : unmatched_sets(report.report.unmatched))
+    report.unmatched.push_back(std::move(sentence));
   if (any_fresh(report.report.findings, known))
-    add_hints(ahead.tables(), options, report.report.findings, trace.path(), hints_up_to(live), report.remarks);
+    add_hints(ahead.tables(), options, report.report.findings, trace.path(), hints_up_to(live),
+              report.remarks);
   if (pressure.times_held() > 0) {
     report.remarks.push_back(fmt::format("the program was held back {} times until the checker had caught up",
                                          pressure.times_held()));

@@ -30,9 +30,10 @@ struct LiveReport {
 };
 
 // Runs the program to its end, or to the first finding with `stop`. Back-pressure: a program that is further
-// ahead than allowed_lag is stopped (SIGSTOP) until the checker has caught up. Findings whose id is not known already get
-// their hints, from a second look at the trace if it is small.
-Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& live, conflict::CheckOptions options,
+// ahead than allowed_lag is stopped (SIGSTOP) until the checker has caught up. Findings whose id is not known
+// already get their hints, from a second look at the trace if it is small.
+Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& live,
+                              conflict::CheckOptions options,
                               const std::function<bool(const std::string& id)>& known);
 
 }  // namespace cleave::cli

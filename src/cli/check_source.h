@@ -1,5 +1,6 @@
-// What `cleave check TRACE` judges: the events one batch after another, whatever form the trace has, with memory for what
-// there is at a time and not for the trace. All but Cleave's text, which is loaded, are read in a thread of their own.
+// What `cleave check TRACE` judges: the events one batch after another, whatever form the trace has, with
+// memory for what there is at a time and not for the trace. All but Cleave's text, which is loaded, are read
+// in a thread of their own.
 #pragma once
 
 #include <memory>

@@ -30,10 +30,12 @@ CLI::Validator not_negative() {
   return CLI::Validator(
       [](std::string& word) {
         if (word.starts_with('-')) return fmt::format("{} is negative; give a number from 0 on", word);
-        bool digits = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
+        bool digits = !word.empty() &&
+                      std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
         errno = 0;
         std::strtoull(word.c_str(), nullptr, 10);
-        return digits && errno == ERANGE ? fmt::format("{} is too large; 64 bits must hold it", word) : std::string();
+        return digits && errno == ERANGE ? fmt::format("{} is too large; 64 bits must hold it", word)
+                                         : std::string();
       },
       "NUMBER");
 }

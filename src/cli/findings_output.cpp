@@ -104,7 +104,9 @@ Result<std::function<bool(const Finding&)>> known_findings(const CommonOptions& 
   Result<report::Selection> selection = selection_from(options, false);
   if (!selection) return selection.error();
   return std::function<bool(const Finding&)>(
-      [selection = std::move(selection).value()](const Finding& finding) { return report::left_out(finding, selection); });
+      [selection = std::move(selection).value()](const Finding& finding) {
+        return report::left_out(finding, selection);
+      });
 }
 
 Result<report::Selected> select_findings(Findings& findings, const CommonOptions& options,

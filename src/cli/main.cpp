@@ -49,7 +49,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
     std::string what = nothing ? "say what to do: a command is missing" : error.what();
-    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && context.program.empty() && (verb == "record" || verb == "check"))
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && context.program.empty() &&
+        (verb == "record" || verb == "check"))
       what += " (a program and its arguments go after --)";
     const bool of_verb = !nothing && !verb.starts_with('-');
     fmt::print(stderr, "cleave: {}; see cleave {}--help\n", what, of_verb ? verb + " " : "");

@@ -65,32 +65,38 @@ Result<prediction::PredictOptions> stages_from(const std::vector<std::string>& w
   return options;
 }
 
-// Whether the program of the trace is there, and is the one that was recorded. What was built without Cleave is left to
-// the run to find out: only a library of it may have been built with it.
+// Whether the program of the trace is there, and is the one that was recorded. What was built without Cleave
+// is left to the run to find out: only a library of it may have been built with it.
 Status program_fits(const prove::ProgramLine& line, const std::string& trace) {
   std::filesystem::path path = line.words.front();
   if (path.is_relative() && !line.directory.empty()) path = line.directory / path;
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
-    return Error{path.string(), "the program that was recorded is not there; put it back, or judge the trace alone with --no-replay"};
+    return Error{
+        path.string(),
+        "the program that was recorded is not there; put it back, or judge the trace alone with --no-replay"};
   }
   Result<Program> program = Program::open(path.string());
   Result<exec::ProgramTables> recorded = exec::ProgramTables::read(trace);
   if (!program || !recorded) return Done{};
   const std::vector<exec::ModuleTables>& modules = recorded.value().modules();
   for (const ProgramModule& module : program.value().modules) {
-    bool known = std::any_of(modules.begin(), modules.end(),
-                             [&](const exec::ModuleTables& other) { return other.identity == module.identity; });
+    bool known = std::any_of(modules.begin(), modules.end(), [&](const exec::ModuleTables& other) {
+      return other.identity == module.identity;
+    });
     if (!known) {
-      return Error{path.string(), "was built again since it was recorded; record it again, or judge the trace alone with --no-replay"};
+      return Error{path.string(),
+                   "was built again since it was recorded; record it again, or judge the trace alone with "
+                   "--no-replay"};
     }
   }
   return Done{};
 }
 
-// Worth a run: what synchronization does not rule out. What the filter dropped comes after what it kept: that is only an
-// opinion. Last comes what the solver refuted: its answer is about the recorded path, and a thread may leave that path
-// behind the remote access (it finds the log closed and goes another way, and the unit goes on).
+// Worth a run: what synchronization does not rule out. What the filter dropped comes after what it kept: that
+// is only an opinion. Last comes what the solver refuted: its answer is about the recorded path, and a thread
+// may leave that path behind the remote access (it finds the log closed and goes another way, and the unit
+// goes on).
 std::vector<const prediction::Candidate*> worth_running(const prediction::Prediction& prediction) {
   std::vector<const prediction::Candidate*> result;
   for (const prediction::Candidate& candidate : prediction.candidates) {
@@ -103,9 +109,11 @@ std::vector<const prediction::Candidate*> worth_running(const prediction::Predic
   return result;
 }
 
-// Runs the program for the candidates and puts what came of it into the findings. Why nothing could be run, or empty.
-std::string prove_findings(const PredictVerb& verb, const prediction::Facts& facts, const prediction::Prediction& prediction,
-                    prove::ProveOptions options, SetMap& sets, Findings& findings) {
+// Runs the program for the candidates and puts what came of it into the findings. Why nothing could be run,
+// or empty.
+std::string prove_findings(const PredictVerb& verb, const prediction::Facts& facts,
+                           const prediction::Prediction& prediction, prove::ProveOptions options,
+                           SetMap& sets, Findings& findings) {
   std::filesystem::path scratch = std::filesystem::temp_directory_path() / "cleave-predict-XXXXXX";
   std::string folder = scratch.string();
   if (mkdtemp(folder.data()) == nullptr) {
@@ -117,7 +125,8 @@ std::string prove_findings(const PredictVerb& verb, const prediction::Facts& fac
   for (const prediction::Candidate* candidate : candidates)
     before.push_back(to_finding(facts, *candidate, sets));
   prove::ProveReport report = prove::prove(facts, candidates, before, options);
-  std::vector<std::optional<prove::Proof>> observed = prove::judge_observed(facts, candidates, before, options);
+  std::vector<std::optional<prove::Proof>> observed =
+      prove::judge_observed(facts, candidates, before, options);
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
 
@@ -158,7 +167,10 @@ std::string prove_findings(const PredictVerb& verb, const prediction::Facts& fac
   stage.name = "replay";
   stage.triples = stage.sites = witnessed + confirmed;
   stage.seconds = report.seconds;
-  stage.counts = {{"runs", report.runs}, {"confirmed", confirmed}, {"as predicted", as_predicted}, {"diverged", diverged}};
+  stage.counts = {{"runs", report.runs},
+                  {"confirmed", confirmed},
+                  {"as predicted", as_predicted},
+                  {"diverged", diverged}};
   findings.stages.push_back(std::move(stage));
   if (!report.problem.empty()) {
     findings.facts["replay"] = "not possible: " + report.problem;
@@ -185,8 +197,8 @@ void judge_findings(const prediction::Facts& facts, const prediction::Prediction
 }
 
 // The solver's stage, or a remark that says why it was left out.
-void decide(const PredictVerb& verb, const RecordedTrace& trace, const Status& program, prediction::Prediction& prediction,
-            Progress& progress) {
+void decide(const PredictVerb& verb, const RecordedTrace& trace, const Status& program,
+            prediction::Prediction& prediction, Progress& progress) {
   decide::SymbolicStageOptions stage;
   stage.every_triple = verb.all;
   stage.model = verb.model;
@@ -194,7 +206,8 @@ void decide(const PredictVerb& verb, const RecordedTrace& trace, const Status& p
   stage.progress = &progress;
   stage.equal_values = !verb.no_replay && verb.stages.empty();
   Status decided = program ? decide_in_module(trace, stage, &prediction) : program;
-  if (!decided) prediction.remarks.push_back("the symbolic stage was left out: " + decided.error().sentence());
+  if (!decided)
+    prediction.remarks.push_back("the symbolic stage was left out: " + decided.error().sentence());
 }
 
 // For a person who is told that nothing was found: what the units given may have left out.
@@ -208,10 +221,13 @@ std::string hint_text(const std::vector<UnitHint>& hints, const std::string& pro
   }
   if (hints.size() > kNamed) text += fmt::format("; and {} more functions like that", hints.size() - kNamed);
   text += fmt::format(
-      ". If such a function must be atomic, put CLEAVE_ATOMIC before it, or say --units 'functions:{}'", hints[0].function);
+      ". If such a function must be atomic, put CLEAVE_ATOMIC before it, or say --units 'functions:{}'",
+      hints[0].function);
   if (program.empty()) return text;
-  return text + fmt::format(". Other runs may take other paths: cleave check --schedule random --runs 50 -- {}, with these --units or without",
-                            program);
+  return text + fmt::format(
+                    ". Other runs may take other paths: cleave check --schedule random --runs 50 -- {}, with "
+                    "these --units or without",
+                    program);
 }
 
 // A trace with what the symbolic stage needs of it; a text trace has no records.
@@ -245,31 +261,37 @@ int run_predict(const PredictVerb& verb) {
   UnitMap units = map_units(trace, unit_options, sets);
   prediction::Facts facts(trace, units);
   prediction::Prediction prediction = predict(facts, options.value());
-  bool symbolic = verb.stages.empty() || std::find(verb.stages.begin(), verb.stages.end(), "symbolic") != verb.stages.end();
+  bool symbolic = verb.stages.empty() ||
+                  std::find(verb.stages.begin(), verb.stages.end(), "symbolic") != verb.stages.end();
   if (symbolic) decide(verb, loaded.value(), fits, prediction, line.progress());
   Findings findings = to_findings(facts, prediction, sets, verb.all);
   findings.trace = verb.trace;
   std::vector<std::string> remarks(trace.remarks().begin(), trace.remarks().end());
-  for (std::string& sentence : unmatched_functions(unit_options, trace)) remarks.push_back(std::move(sentence));
-  for (std::string& sentence : unmatched_sets(unmatched_patterns(unit_options, sets))) remarks.push_back(std::move(sentence));
+  for (std::string& sentence : unmatched_functions(unit_options, trace))
+    remarks.push_back(std::move(sentence));
+  for (std::string& sentence : unmatched_sets(unmatched_patterns(unit_options, sets)))
+    remarks.push_back(std::move(sentence));
   if (!remarks.empty()) {
     findings.facts["about the trace"] = fmt::format("{}", fmt::join(remarks, "; "));
   }
   findings.facts["definition"] =
-      verb.no_final ? "atomic: some serial order gives every read its value (--no-final)"
-                    : "atomic: some serial order gives every read its value and every location its last value";
+      verb.no_final
+          ? "atomic: some serial order gives every read its value (--no-final)"
+          : "atomic: some serial order gives every read its value and every location its last value";
   std::string problem;
   prove::ProveOptions proving;
   proving.units = unit_options;
   proving.sets = set_options;
   proving.final_writes = !verb.no_final;
-  proving.order_is_real = program ? prove::recorded_under_control(verb.trace) : static_cast<bool>(check::consistent(trace));
+  proving.order_is_real =
+      program ? prove::recorded_under_control(verb.trace) : static_cast<bool>(check::consistent(trace));
   if (!replays && verb.stages.empty()) judge_findings(facts, prediction, proving, verb.all, findings);
   if (replays) {
     proving.program = std::move(program).value();
     proving.recorded = verb.trace;
     proving.records = &loaded.value();
-    proving.jobs = verb.common.jobs != 0 ? verb.common.jobs : std::max(1u, std::thread::hardware_concurrency());
+    proving.jobs =
+        verb.common.jobs != 0 ? verb.common.jobs : std::max(1u, std::thread::hardware_concurrency());
     proving.budget = verb.budget;
     proving.now = seconds_now;
     proving.progress = &line.progress();

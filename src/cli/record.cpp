@@ -33,16 +33,18 @@ struct RecordOptions {
 
 std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
-// The program is run in our directory, but may change its own before it opens the file: the name is made absolute.
+// The program is run in our directory, but may change its own before it opens the file: the name is made
+// absolute.
 Result<std::string> absolute(const std::string& path) {
   if (path.starts_with('/')) return path;
   char here[4096];
-  if (getcwd(here, sizeof here) == nullptr) return Error{path, fmt::format("no current directory: {}", strerror(errno))};
+  if (getcwd(here, sizeof here) == nullptr)
+    return Error{path, fmt::format("no current directory: {}", strerror(errno))};
   return std::string(here) + "/" + path;
 }
 
 bool is_empty_file(const std::string& path) {
-  struct stat facts {};
+  struct stat facts{};
   return stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size == 0;
 }
 
@@ -56,10 +58,12 @@ int exit_status_of(const exec::RunOutcome& outcome) {
 void tell(const exec::RunRequest& request, const exec::RunOutcome& outcome, const std::string& witness) {
   if (outcome.end != exec::RunEnd::Exited)
     fmt::print(stderr, "cleave: {}: {}\n{}", request.program[0], outcome.sentence(), outcome.text);
-  if (outcome.failing() && serialised(request.policy)) fmt::print(stderr, "cleave: again with: cleave replay {}\n", witness);
+  if (outcome.failing() && serialised(request.policy))
+    fmt::print(stderr, "cleave: again with: cleave replay {}\n", witness);
 }
 
-exec::RunRequest request_of(const RecordOptions& options, const ProgramLine& program, const std::string& trace) {
+exec::RunRequest request_of(const RecordOptions& options, const ProgramLine& program,
+                            const std::string& trace) {
   exec::RunRequest request;
   request.program = program;
   request.seed = options.seed;
@@ -81,7 +85,8 @@ int record_once(const exec::RunRequest& request) {
     bool nothing = is_empty_file(request.trace);
     if (nothing) unlink(request.trace.c_str());
     if (!outcome) return usage_error(outcome.error());
-    return usage_error(Error{request.program[0], "nothing was recorded: it started no program that was built with Cleave"});
+    return usage_error(
+        Error{request.program[0], "nothing was recorded: it started no program that was built with Cleave"});
   }
   tell(request, outcome.value(), request.trace);
   return exit_status_of(outcome.value());
@@ -94,7 +99,9 @@ int record_many(exec::RunRequest request, const RecordOptions& options) {
   unsigned failing = 0;
   int status = 0;
   unsigned done = 0;
-  for (unsigned number = 0; number < options.runs && !(options.first_failure && failing > 0) && !exec::PassedOn::asked(); ++number) {
+  for (unsigned number = 0;
+       number < options.runs && !(options.first_failure && failing > 0) && !exec::PassedOn::asked();
+       ++number) {
     ++done;
     request.seed = options.seed + number;
     Result<exec::RunOutcome> result = exec::run(request);
@@ -121,8 +128,9 @@ int record_many(exec::RunRequest request, const RecordOptions& options) {
     fmt::print("  again with: cleave replay {}\n", path);
   }
   if (!options.quiet)
-    fmt::print(stderr, "{} of {} runs failed{}\n", failing, done,
-               serialised(request.policy) ? fmt::format(", {} different interleavings", interleavings.size()) : "");
+    fmt::print(
+        stderr, "{} of {} runs failed{}\n", failing, done,
+        serialised(request.policy) ? fmt::format(", {} different interleavings", interleavings.size()) : "");
   return status;
 }
 
@@ -137,9 +145,11 @@ Result<uint64_t> count_points(exec::RunRequest request) {
 }
 
 int record(const RecordOptions& options, const ProgramLine& program) {
-  if (program.empty()) return usage_error(Error{"", "no program was given: cleave record -o TRACE -- PROG ARGS"});
+  if (program.empty())
+    return usage_error(Error{"", "no program was given: cleave record -o TRACE -- PROG ARGS"});
   if (Status status = exec::check_instrumented(program[0]); !status) return usage_error(status.error());
-  Result<std::string> trace = absolute(options.trace.empty() ? base_name(program[0]) + ".cleave" : options.trace);
+  Result<std::string> trace =
+      absolute(options.trace.empty() ? base_name(program[0]) + ".cleave" : options.trace);
   if (!trace) return usage_error(trace.error());
   if (Status status = prepare_trace(trace.value()); !status) return usage_error(status.error());
   exec::RunRequest request = request_of(options, program, trace.value());
@@ -157,12 +167,14 @@ void add_record_verb(CLI::App& app, Context& context) {
   auto options = std::make_shared<RecordOptions>();
   CLI::App* verb = app.add_subcommand("record", "run a program built with Cleave and record what it does");
   verb->add_option("-o,--output", options->trace, "the trace (default: name of the program with .cleave)");
-  verb->add_option("--schedule", options->schedule, "who runs when: free as the system likes, serial one thread at a "
-                                                    "time, random, pct, or noise (free, with delays)")
+  verb->add_option("--schedule", options->schedule,
+                   "who runs when: free as the system likes, serial one thread at a "
+                   "time, random, pct, or noise (free, with delays)")
       ->check(CLI::IsMember({"free", "serial", "random", "pct", "noise"}))
       ->capture_default_str();
   verb->add_option("--seed", options->seed, "of random, pct and noise; run N of --runs takes seed + N - 1")
-      ->check(not_negative())->capture_default_str();
+      ->check(not_negative())
+      ->capture_default_str();
   verb->add_option("--runs", options->runs, "run so many times, one line each; failing runs leave a witness")
       ->check(CLI::Range(1u, 1000000u))
       ->capture_default_str();
@@ -170,13 +182,16 @@ void add_record_verb(CLI::App& app, Context& context) {
   verb->add_option("--pct-depth", options->pct_depth, "pct: priorities change at one place less than this")
       ->check(CLI::Range(1u, 1000u))
       ->capture_default_str();
-  verb->add_option("--pct-points", options->pct_points, "pct: scheduling points to expect (default: those of a serial run)");
+  verb->add_option("--pct-points", options->pct_points,
+                   "pct: scheduling points to expect (default: those of a serial run)");
   verb->add_flag("--spurious", options->spurious, "random: waits on conditions may end without a signal");
   verb->add_option("--time-limit", options->time_limit, "seconds after which a run is stopped; 0: never");
   verb->add_flag("--quiet", options->quiet, "say nothing but errors");
-  verb->footer("The exit status is the program's own; 128 + N if signal N killed it; 3 for a deadlock, a livelock or the\n"
-               "time limit; 2 if it could not be run. With --runs it is that of the first run that failed.\n"
-               "Example: cleave-c++ -g -O1 bank.cpp -o bank && cleave record -o bank.cleave -- ./bank");
+  verb->footer(
+      "The exit status is the program's own; 128 + N if signal N killed it; 3 for a deadlock, a livelock or "
+      "the\n"
+      "time limit; 2 if it could not be run. With --runs it is that of the first run that failed.\n"
+      "Example: cleave-c++ -g -O1 bank.cpp -o bank && cleave record -o bank.cleave -- ./bank");
   verb->callback([options, &context] {
     context.run = [options, &context] { return record(*options, context.program); };
   });

@@ -27,8 +27,8 @@ class Side {
   const Trace& names() const { return source_->tables(); }
   std::string sentence(const Event& event) const {
     std::string place = place_of(names(), event.site);
-    return fmt::format("{}: {} {} {}{}{}", names().thread(event.thread).name, word_of(event.kind), object_name(names(), event),
-                       event.value, place.empty() ? "" : " at ", place);
+    return fmt::format("{}: {} {} {}{}{}", names().thread(event.thread).name, word_of(event.kind),
+                       object_name(names(), event), event.value, place.empty() ? "" : " at ", place);
   }
 
   std::map<ThreadId, std::deque<Event>> waiting;
@@ -37,7 +37,9 @@ class Side {
   std::unique_ptr<BinarySource> source_;
 };
 
-bool is_address(uint64_t value) { return value >= UINT64_C(0x550000000000) && value < UINT64_C(0x800000000000); }
+bool is_address(uint64_t value) {
+  return value >= UINT64_C(0x550000000000) && value < UINT64_C(0x800000000000);
+}
 
 bool same(const Side& one, const Event& a, const Side& other, const Event& b) {
   if (a.kind != b.kind || (a.site == kNone<SiteId>) != (b.site == kNone<SiteId>)) return false;
@@ -58,7 +60,8 @@ std::string replay_difference(const std::string& recorded, const std::string& no
       std::deque<Event>& before = then.waiting[thread];
       for (; !events.empty() && !before.empty(); events.pop_front(), before.pop_front())
         if (!same(then, before.front(), again, events.front()))
-          return fmt::format("  recorded: {}\n  now:      {}", then.sentence(before.front()), again.sentence(events.front()));
+          return fmt::format("  recorded: {}\n  now:      {}", then.sentence(before.front()),
+                             again.sentence(events.front()));
     }
     if (!more) return "";
   }

@@ -66,7 +66,8 @@ void add_report_verb(CLI::App& app, Context& context) {
   verb->add_option("FINDINGS", options->files, "findings files that --json wrote")->required();
   verb->add_option("--html", options->html, "write one page with everything in it");
   verb->add_option("--sarif", options->sarif, "write SARIF 2.1.0, for code hosts and editors");
-  verb->add_flag("--all", options->common.all_cycles, "show every cycle, also those that split the same unit on the same set");
+  verb->add_flag("--all", options->common.all_cycles,
+                 "show every cycle, also those that split the same unit on the same set");
   add_common_options(*verb, options->common);
   verb->footer("Example: cleave report findings.json --html findings.html --fail-on confirmed");
   verb->callback([options, &context] { context.run = [options] { return run_report(*options); }; });

@@ -24,7 +24,8 @@ Status decide_in_module(const RecordedTrace& recorded, const decide::SymbolicSta
   void* door = library == nullptr ? nullptr : dlsym(library, decide::kDoor);
   if (door == nullptr) {
     const char* why = dlerror();
-    return Error{"", std::string("the solver cannot be loaded (") + (why == nullptr ? "no reason given" : why) +
+    return Error{"", std::string("the solver cannot be loaded (") +
+                         (why == nullptr ? "no reason given" : why) +
                          "); `cleave doctor` says what to install"};
   }
   Status status = Done{};

@@ -31,8 +31,11 @@ std::vector<std::string> unmatched_functions(const UnitOptions& units, const Tra
   std::vector<std::string> sentences;
   auto look_at = [&](const std::string& pattern, const char* where) {
     auto names = tables.unit_names();
-    if (std::any_of(names.begin(), names.end(), [&](const UnitNameInfo& info) { return matches_glob(pattern, info.name); })) return;
-    sentences.push_back(fmt::format("no function that ran and touches shared memory is called '{}' ({})", pattern, where));
+    if (std::any_of(names.begin(), names.end(),
+                    [&](const UnitNameInfo& info) { return matches_glob(pattern, info.name); }))
+      return;
+    sentences.push_back(
+        fmt::format("no function that ran and touches shared memory is called '{}' ({})", pattern, where));
   };
   auto look = [&](const std::vector<std::string>& patterns, const char* where) {
     for (const std::string& pattern : patterns) look_at(pattern, where);
@@ -49,13 +52,17 @@ std::vector<std::string> unmatched_sets(const std::vector<UnmatchedPattern>& pat
   for (const UnmatchedPattern& unmatched : patterns) {
     switch (unmatched.where) {
       case UnmatchedPattern::Where::Sets:
-        sentences.push_back(fmt::format("no variable that was accessed is called '{}' (\"{}\" in cleave.toml)", unmatched.pattern, unmatched.set));
+        sentences.push_back(
+            fmt::format("no variable that was accessed is called '{}' (\"{}\" in cleave.toml)",
+                        unmatched.pattern, unmatched.set));
         break;
       case UnmatchedPattern::Where::Owned:
-        sentences.push_back(fmt::format("no field that was accessed is called '{}' (owned in cleave.toml)", unmatched.pattern));
+        sentences.push_back(fmt::format("no field that was accessed is called '{}' (owned in cleave.toml)",
+                                        unmatched.pattern));
         break;
       case UnmatchedPattern::Where::UnitFor:
-        sentences.push_back(fmt::format("nothing that was accessed is in a set called '{}' (unitfor in cleave.toml)", unmatched.pattern));
+        sentences.push_back(fmt::format(
+            "nothing that was accessed is in a set called '{}' (unitfor in cleave.toml)", unmatched.pattern));
         break;
     }
   }

@@ -25,14 +25,17 @@ using prediction::Triple;
 // So few event triples that all are decided, and counted as the paper counts them.
 constexpr size_t kFewQuestions = 128;
 
-// Of each candidate so many event triples are asked before all that are left are looked at together, if they are many.
+// Of each candidate so many event triples are asked before all that are left are looked at together, if they
+// are many.
 constexpr size_t kFirstFew = 4, kManyQuestions = 16;
 constexpr size_t kFewEnough = 300;
 constexpr size_t kGuessed = 8, kGuessedOfMany = 64;  // of each candidate, before anything else
 
 constexpr int kKeptBytes = 1 << 30;
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 // What the recorded process said of itself: its binary, and the files mapped into it.
 std::vector<std::string> files_of(const TraceFile& file) {
@@ -43,13 +46,15 @@ std::vector<std::string> files_of(const TraceFile& file) {
     if (files.empty()) files.push_back(process.value("program", ""));
     for (const auto& mapped : process.value("mapped", nlohmann::json::array())) {
       std::string path = mapped.is_object() ? mapped.value("file", "") : "";
-      if (path.starts_with('/') && std::find(files.begin(), files.end(), path) == files.end()) files.push_back(path);
+      if (path.starts_with('/') && std::find(files.begin(), files.end(), path) == files.end())
+        files.push_back(path);
     }
   }
   return files;
 }
 
-Result<SymbolicTrace> lift(const RecordedTrace& recorded, const SymbolicStageOptions& options, WalkReport* walk) {
+Result<SymbolicTrace> lift(const RecordedTrace& recorded, const SymbolicStageOptions& options,
+                           WalkReport* walk) {
   if (!recorded.origins.empty()) {
     std::vector<std::string> files = files_of(*recorded.file);
     if (!options.program.empty()) files.insert(files.begin(), options.program);
@@ -109,11 +114,14 @@ class EqualValues {
 class Stage {
  public:
   Stage(SymbolicTrace& symbolic, const SymbolicStageOptions& options, double start)
-      : symbolic_(symbolic), options_(options), checker_(symbolic, solver_options(options, start)),
+      : symbolic_(symbolic),
+        options_(options),
+        checker_(symbolic, solver_options(options, start)),
         equal_values_(symbolic, solver_options(options, start)) {}
 
   void run(Prediction* prediction, StageReport* report) {
-    // What needs the shortest prefix of the run is the cheapest: it comes first, and time runs out on the others.
+    // What needs the shortest prefix of the run is the cheapest: it comes first, and time runs out on the
+    // others.
     std::vector<Candidate*> candidates;
     size_t questions = 0;
     uint64_t equal = 0;
@@ -125,15 +133,19 @@ class Stage {
     if (options_.progress != nullptr) options_.progress->begin("event triples decided", questions);
     every_triple_ = options_.every_triple || questions <= kFewQuestions;
     auto last = [](const Candidate* c) { return std::max(c->triple().remote, c->triple().second); };
-    std::sort(candidates.begin(), candidates.end(), [&](auto* a, auto* b) { return last(a) != last(b) ? last(a) < last(b) : a < b; });
+    std::sort(candidates.begin(), candidates.end(),
+              [&](auto* a, auto* b) { return last(a) != last(b) ? last(a) < last(b) : a < b; });
     std::vector<Open> open;
-    for (Candidate* candidate : candidates) open.push_back({candidate, std::vector<Asked>(candidate->representatives.size()), ""});
-    // Of many questions the easy ones are answered first: one hard triple does not keep another from being found.
-    // What is left after the first few of each candidate is many questions on one trace: they share one look at it. That
-    // look costs seconds, so a few hundred questions are all asked once before.
+    for (Candidate* candidate : candidates)
+      open.push_back({candidate, std::vector<Asked>(candidate->representatives.size()), ""});
+    // Of many questions the easy ones are answered first: one hard triple does not keep another from being
+    // found. What is left after the first few of each candidate is many questions on one trace: they share
+    // one look at it. That look costs seconds, so a few hundred questions are all asked once before.
     propagate(open);
-    for (Open& one : open) decide(one, Effort::Guess, questions <= kFewEnough ? kGuessed : kGuessedOfMany, report);
-    for (Open& one : open) decide(one, Effort::Little, questions <= kFewEnough ? SIZE_MAX : kFirstFew, report);
+    for (Open& one : open)
+      decide(one, Effort::Guess, questions <= kFewEnough ? kGuessed : kGuessedOfMany, report);
+    for (Open& one : open)
+      decide(one, Effort::Little, questions <= kFewEnough ? SIZE_MAX : kFirstFew, report);
     survey(open);
     for (Effort effort : {Effort::Little, Effort::Some, Effort::All}) {
       for (Open& one : open) decide(one, effort, SIZE_MAX, report);
@@ -168,7 +180,8 @@ class Stage {
   };
 
   static FeasibilityQuery query_of(const Candidate& candidate, const Triple& triple) {
-    return {EventIndex{triple.first}, EventIndex{triple.remote}, EventIndex{triple.second}, candidate.pattern};
+    return {EventIndex{triple.first}, EventIndex{triple.remote}, EventIndex{triple.second},
+            candidate.pattern};
   }
 
   std::vector<FeasibilityQuery> undecided(const std::vector<Open>& open) const {
@@ -176,13 +189,15 @@ class Stage {
     for (const Open& one : open) {
       if (one.candidate->symbolic == "sat" && !every_triple_) continue;
       for (size_t i = 0; i < one.answers.size(); ++i) {
-        if (one.answers[i] == Asked::Undecided) queries.push_back(query_of(*one.candidate, one.candidate->representatives[i]));
+        if (one.answers[i] == Asked::Undecided)
+          queries.push_back(query_of(*one.candidate, one.candidate->representatives[i]));
       }
     }
     return queries;
   }
 
-  // What follows from the run alone rules out most of many triples: all of them are looked at before one is asked.
+  // What follows from the run alone rules out most of many triples: all of them are looked at before one is
+  // asked.
   void propagate(std::vector<Open>& open) {
     if (options_.model != "ctp") return;
     try {
@@ -192,7 +207,8 @@ class Stage {
     }
     for (Open& one : open) {
       for (size_t i = 0; i < one.answers.size(); ++i) {
-        if (checker_.excluded(query_of(*one.candidate, one.candidate->representatives[i]))) answer(one, i, Asked::Unsat);
+        if (checker_.excluded(query_of(*one.candidate, one.candidate->representatives[i])))
+          answer(one, i, Asked::Unsat);
       }
     }
   }
@@ -222,7 +238,8 @@ class Stage {
         ++report->triples;
         if (candidate.symbolic == "sat") continue;
         candidate.symbolic = "sat";
-        for (EventIndex event : got.order) candidate.symbolic_order.push_back(static_cast<prediction::EventNumber>(raw(event)));
+        for (EventIndex event : got.order)
+          candidate.symbolic_order.push_back(static_cast<prediction::EventNumber>(raw(event)));
         candidate.inputs = std::move(got.inputs);
         std::swap(candidate.representatives[0], candidate.representatives[i]);
         std::swap(one.answers[0], one.answers[i]);
@@ -241,7 +258,8 @@ class Stage {
   static void conclude(Open& one) {
     Candidate& candidate = *one.candidate;
     if (!candidate.symbolic.empty()) return;
-    const bool undecided = std::any_of(one.answers.begin(), one.answers.end(), [](Asked a) { return a == Asked::Undecided; });
+    const bool undecided =
+        std::any_of(one.answers.begin(), one.answers.end(), [](Asked a) { return a == Asked::Undecided; });
     if (undecided) {
       candidate.symbolic = "unknown: " + one.why;
     } else if (candidate.triples > candidate.representatives.size()) {
@@ -251,7 +269,8 @@ class Stage {
     }
   }
 
-  // A model is believed only when an independent replay of it works. Where data is ignored there is nothing to replay.
+  // A model is believed only when an independent replay of it works. Where data is ignored there is nothing
+  // to replay.
   void refuse_if_wrong(Feasibility* got) {
     if (options_.model == "cam") return;
     Status good = Done{};
@@ -279,9 +298,11 @@ class Stage {
 
 }  // namespace
 
-Status decide_symbolically(const RecordedTrace& recorded, const SymbolicStageOptions& options, Prediction* prediction) {
+Status decide_symbolically(const RecordedTrace& recorded, const SymbolicStageOptions& options,
+                           Prediction* prediction) {
   double start = now();
-  // Every question takes and gives back tens of megabytes: kept, they need not be fetched from the system each time.
+  // Every question takes and gives back tens of megabytes: kept, they need not be fetched from the system
+  // each time.
   mallopt(M_TRIM_THRESHOLD, kKeptBytes);
   mallopt(M_MMAP_THRESHOLD, kKeptBytes);
   // Questions that run out of memory are `unknown` by themselves; this is for what all of them stand on.
@@ -298,7 +319,8 @@ Status decide_symbolically(const RecordedTrace& recorded, const SymbolicStageOpt
     report.seconds = now() - start;
     prediction->stages.push_back(std::move(report));
   } catch (const std::bad_alloc&) {
-    return Error{"", "there is not enough memory for a run of " + std::to_string(recorded.trace.size()) + " events"};
+    return Error{
+        "", "there is not enough memory for a run of " + std::to_string(recorded.trace.size()) + " events"};
   }
   return Done{};
 }

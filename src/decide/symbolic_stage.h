@@ -1,7 +1,7 @@
 // The symbolic stage of `cleave predict`: what the cheap stages leave is decided with the program's data.
 //
-// This room is a library of its own, libcleave_symbolic.so, which the tool loads when the stage is asked for: it is all
-// that needs the solver and LLVM, so every other command works, and starts quickly, without them.
+// This room is a library of its own, libcleave_symbolic.so, which the tool loads when the stage is asked for:
+// it is all that needs the solver and LLVM, so every other command works, and starts quickly, without them.
 #pragma once
 
 #include <string>
@@ -14,17 +14,18 @@
 namespace cleave::decide {
 
 struct SymbolicStageOptions {
-  bool every_triple = false;   // decide every representative, not only up to the first that is feasible
-  std::string model = "ctp";   // or cam, mcm: see DataModel
-  bool equal_values = false;   // ask whether writes of equal values are all that makes a candidate unsatisfiable
-  double seconds = 60;         // for all candidates together
-  std::string program;         // the binary, where it is not where the trace says
+  bool every_triple = false;  // decide every representative, not only up to the first that is feasible
+  std::string model = "ctp";  // or cam, mcm: see DataModel
+  bool equal_values =
+      false;            // ask whether writes of equal values are all that makes a candidate unsatisfiable
+  double seconds = 60;  // for all candidates together
+  std::string program;  // the binary, where it is not where the trace says
   Progress* progress = nullptr;  // told what has been decided
 };
 
-// Decides each candidate that mutual exclusion left and sets its `symbolic` fields; adds a stage and remarks. A recorded
-// trace is walked through its program's bitcode; a text trace (without file and origins) has its data in it. An Error
-// when there is no data to be had; the prediction is then as before.
+// Decides each candidate that mutual exclusion left and sets its `symbolic` fields; adds a stage and remarks.
+// A recorded trace is walked through its program's bitcode; a text trace (without file and origins) has its
+// data in it. An Error when there is no data to be had; the prediction is then as before.
 Status decide_symbolically(const RecordedTrace& recorded, const SymbolicStageOptions& options,
                            prediction::Prediction* prediction);
 

@@ -29,7 +29,8 @@ bool records_target(std::string_view target) {
 
 Status check_conflicts(const CommandScan& scan, bool links) {
   for (const std::string& name : scan.sanitizers) {
-    bool lto = name == "cfi" || name.starts_with("cfi-");  // works at link time only, on code as clang makes it
+    bool lto =
+        name == "cfi" || name.starts_with("cfi-");  // works at link time only, on code as clang makes it
     if (lto || std::ranges::find(kConflicting, name) != kConflicting.end()) {
       return Error{
           "",
@@ -47,8 +48,9 @@ Status check_conflicts(const CommandScan& scan, bool links) {
     return Error{"", "Cleave records 64-bit programs only; leave out -m32"};
   }
   if (scan.has_input && !scan.target.empty() && !records_target(scan.target)) {
-    return Error{"", fmt::format("Cleave records programs for x86-64 Linux with glibc only; leave out the target {}",
-                                 scan.target)};
+    return Error{
+        "", fmt::format("Cleave records programs for x86-64 Linux with glibc only; leave out the target {}",
+                        scan.target)};
   }
   if (scan.emulated_tls) {
     return Error{"", "Cleave needs the thread-local storage of the system; leave out -femulated-tls"};
@@ -68,7 +70,8 @@ Result<Words> compiler_command(const Words& arguments, const Toolchain& tools) {
   Words words{tools.clang};
   append(words, {"--start-no-unused-arguments", "-fpass-plugin=" + tools.plugin, "-g", "-fstandalone-debug",
                  "-D__CLEAVE__=1"});
-  // Our bits/c++config.h, which has std::string's functions compiled into the program, where they can be seen.
+  // Our bits/c++config.h, which has std::string's functions compiled into the program, where they can be
+  // seen.
   append(words, {"-isystem", tools.include + "/cleave/libstdc++", "-idirafter", tools.include});
   if (links) {
     append(words, {"-Wl,--push-state,--no-as-needed", "-lcleave_rt", "-Wl,--pop-state"});

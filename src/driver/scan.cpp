@@ -139,7 +139,8 @@ void expand_into(Words& out, const Words& arguments, int depth) {
   }
 }
 
-constexpr std::array kHeaderEndings = {".h", ".H", ".hh", ".HH", ".hp", ".hpp", ".HPP", ".hxx", ".HXX", ".h++", ".tcc"};
+constexpr std::array kHeaderEndings = {".h",   ".H",   ".hh",  ".HH",  ".hp", ".hpp",
+                                       ".HPP", ".hxx", ".HXX", ".h++", ".tcc"};
 
 // Alone such files are precompiled, and nothing is linked.
 bool is_header(std::string_view file, std::string_view language) {
@@ -226,7 +227,8 @@ CommandScan scan_command(const Words& expanded) {
     (is_header(name, language) ? headers : others) = true;
   };
   for (size_t i = 0; i < expanded.size(); ++i) {
-    std::string_view word = expanded[i], next = i + 1 < expanded.size() ? expanded[i + 1] : std::string_view();
+    std::string_view word = expanded[i],
+                     next = i + 1 < expanded.size() ? expanded[i + 1] : std::string_view();
     if (word == "--") {  // the rest are files
       for (++i; i < expanded.size(); ++i) file(expanded[i]);
       break;

@@ -14,7 +14,7 @@ struct CommandScan {
   bool is_static = false;    // -static, -static-pie
   bool narrow = false;       // -m32, -mx32
   bool emulated_tls = false;
-  std::string target;        // as given, empty if not
+  std::string target;  // as given, empty if not
   bool lto = false;
   bool vectorize = false;            // asked for by name, not by -O
   bool low_debug = false;            // the last -g flag asks for less than full debug information

@@ -69,7 +69,9 @@ class Layout {
   uint64_t end_ = 0;
 };
 
-bool is_at_call(EventKind kind) { return !is_access(kind) && kind != EventKind::Begin && kind != EventKind::End; }
+bool is_at_call(EventKind kind) {
+  return !is_access(kind) && kind != EventKind::Begin && kind != EventKind::End;
+}
 
 void put_plan(Layout& layout, cleave_control_header& header, ThreadTree& tree, const Plan& plan,
               const std::vector<std::vector<SegmentPlace>>& places) {
@@ -83,8 +85,9 @@ void put_plan(Layout& layout, cleave_control_header& header, ThreadTree& tree, c
     auto [group, fresh] = groups.emplace(key, static_cast<uint32_t>(groups.size()));
     if (fresh)
       for (const auto& [identity, segment] : key) all_places.push_back({identity, segment, group->second});
-    milestones.push_back({tree.add(milestone.thread), group->second, milestone.occurrence, milestone.value.value_or(0),
-                          milestone.value.has_value(), is_at_call(milestone.kind)});
+    milestones.push_back({tree.add(milestone.thread), group->second, milestone.occurrence,
+                          milestone.value.value_or(0), milestone.value.has_value(),
+                          is_at_call(milestone.kind)});
   }
   layout.put(header.milestones, milestones);
   layout.put(header.places, all_places);
@@ -94,7 +97,8 @@ void put_schedule(Layout& layout, cleave_control_header& header, ThreadTree& tre
   std::vector<uint32_t> index;
   for (const std::string& path : schedule.threads) index.push_back(tree.add(path));
   std::vector<cleave_control_run> runs;
-  for (const Run& run : schedule.runs) runs.push_back({index[run.thread], static_cast<uint32_t>(run.how), run.points});
+  for (const Run& run : schedule.runs)
+    runs.push_back({index[run.thread], static_cast<uint32_t>(run.how), run.points});
   layout.put(header.replay_runs, runs);
   layout.put(header.replay_fingerprints, schedule.fingerprints);
   std::vector<cleave_control_module> modules;
@@ -141,14 +145,16 @@ void lay_out(Layout& layout, cleave_control_header& header, const RunRequest& re
 
 }  // namespace
 
-Result<ControlFile> ControlFile::make(const RunRequest& request, const std::vector<std::vector<SegmentPlace>>& places) {
+Result<ControlFile> ControlFile::make(const RunRequest& request,
+                                      const std::vector<std::vector<SegmentPlace>>& places) {
   cleave_control_header header{};
   Layout layout;
   lay_out(layout, header, request, places);
   std::memcpy(layout.bytes().data(), &header, sizeof header);
 
   ControlFile file;
-  // In memory: the runtime writes a byte at every point, and pages of a file on disk are several times as expensive.
+  // In memory: the runtime writes a byte at every point, and pages of a file on disk are several times as
+  // expensive.
   int descriptor = memfd_create("cleave-control", MFD_CLOEXEC);
   if (descriptor >= 0) {
     file.path_ = fmt::format("/proc/{}/fd/{}", getpid(), descriptor);
@@ -162,8 +168,9 @@ Result<ControlFile> ControlFile::make(const RunRequest& request, const std::vect
                pwrite(descriptor, layout.bytes().data(), layout.bytes().size(), 0) ==
                    static_cast<ssize_t>(layout.bytes().size());
   int error = errno;
-  void* address = sized ? mmap(nullptr, layout.end(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0)
-                        : MAP_FAILED;
+  void* address =
+      sized ? mmap(nullptr, layout.end(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0)
+            : MAP_FAILED;
   if (sized) error = errno;
   if (file.descriptor_ < 0) close(descriptor);
   if (address == MAP_FAILED) {
@@ -192,7 +199,8 @@ ControlFile::~ControlFile() {
 
 std::span<const char> ControlFile::bytes_in(Area area) const {
   const cleave_control_area& made = made_.*area;
-  return {reinterpret_cast<const char*>(header_) + made.offset, std::min((header_->*area).used, made.capacity)};
+  return {reinterpret_cast<const char*>(header_) + made.offset,
+          std::min((header_->*area).used, made.capacity)};
 }
 
 template <typename Entry>
@@ -205,9 +213,12 @@ std::vector<Entry> ControlFile::read(Area area) const {
 std::vector<std::string> ControlFile::thread_paths() const {
   std::vector<std::string> paths;
   for (const cleave_control_thread& thread : read<cleave_control_thread>(&cleave_control_header::threads)) {
-    if (paths.empty()) paths.emplace_back("0");
-    else if (thread.parent < paths.size()) paths.push_back(fmt::format("{}.{}", paths[thread.parent], thread.ordinal));
-    else break;
+    if (paths.empty())
+      paths.emplace_back("0");
+    else if (thread.parent < paths.size())
+      paths.push_back(fmt::format("{}.{}", paths[thread.parent], thread.ordinal));
+    else
+      break;
   }
   return paths;
 }
@@ -219,7 +230,9 @@ std::vector<ModuleIdentity> ControlFile::modules() const {
   return modules;
 }
 
-std::vector<cleave_control_wait> ControlFile::waits() const { return read<cleave_control_wait>(&cleave_control_header::waits); }
+std::vector<cleave_control_wait> ControlFile::waits() const {
+  return read<cleave_control_wait>(&cleave_control_header::waits);
+}
 
 Schedule ControlFile::schedule() const {
   Schedule schedule;
@@ -238,8 +251,9 @@ Schedule ControlFile::schedule() const {
     schedule.runs.push_back({header_->holder, Handover::GaveAway, left});
   for (const cleave_control_step& step : read<cleave_control_step>(&cleave_control_header::steps)) {
     if (schedule.steps.size() == header_->points) break;
-    schedule.steps.push_back({static_cast<uint16_t>(step.operation), step.module < schedule.modules.size() ? step.module : UINT32_MAX,
-                              step.segment, step.value});
+    schedule.steps.push_back({static_cast<uint16_t>(step.operation),
+                              step.module < schedule.modules.size() ? step.module : UINT32_MAX, step.segment,
+                              step.value});
   }
   const std::span<const char> pinned = bytes_in(&cleave_control_header::pinned);
   for (uint64_t at = 0; at + sizeof(cleave_control_pinned) <= pinned.size();) {

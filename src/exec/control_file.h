@@ -16,7 +16,8 @@ namespace cleave::exec {
 class ControlFile {
  public:
   // `places` holds, for each milestone of the request's plan, the segments at its place.
-  static Result<ControlFile> make(const RunRequest& request, const std::vector<std::vector<SegmentPlace>>& places);
+  static Result<ControlFile> make(const RunRequest& request,
+                                  const std::vector<std::vector<SegmentPlace>>& places);
   ~ControlFile();
   ControlFile(ControlFile&& other) noexcept;
   ControlFile(const ControlFile&) = delete;
@@ -35,7 +36,8 @@ class ControlFile {
   using Area = cleave_control_area cleave_control_header::*;
 
   ControlFile() = default;
-  // What the program has put into one of its areas, wherever it says that lies: it may have written over the header.
+  // What the program has put into one of its areas, wherever it says that lies: it may have written over the
+  // header.
   std::span<const char> bytes_in(Area area) const;
   template <typename Entry>
   std::vector<Entry> read(Area area) const;

@@ -8,21 +8,29 @@ namespace {
 std::string_view word_of_point(uint32_t point) {
   switch (point) {
 #define CLEAVE_POINT(name, number, word, sync) \
-  case number: return word;
+  case number:                                 \
+    return word;
 #include "abi/control_points.def"
 #undef CLEAVE_POINT
-    default: return "step";
+    default:
+      return "step";
   }
 }
 
 std::string_view word_of_source(uint64_t source) {
   switch (source) {
-    case CLEAVE_PINNED_TIME: return "the time";
-    case CLEAVE_PINNED_RANDOM: return "random bytes";
-    case CLEAVE_PINNED_THREAD_ID: return "a thread id";
-    case CLEAVE_PINNED_CHOICE: return "a choice of the scheduler";
-    case CLEAVE_PINNED_INPUT: return "what came from outside";
-    default: return "nothing";
+    case CLEAVE_PINNED_TIME:
+      return "the time";
+    case CLEAVE_PINNED_RANDOM:
+      return "random bytes";
+    case CLEAVE_PINNED_THREAD_ID:
+      return "a thread id";
+    case CLEAVE_PINNED_CHOICE:
+      return "a choice of the scheduler";
+    case CLEAVE_PINNED_INPUT:
+      return "what came from outside";
+    default:
+      return "nothing";
   }
 }
 
@@ -47,24 +55,39 @@ std::string what_it_waits_for(const cleave_control_wait& wait, const std::vector
                               const ProgramTables& tables) {
   std::string name = object_name(tables, wait.object);
   switch (wait.operation) {
-    case 0: return "could go on";
-    case CLEAVE_WAIT_HELD: return "is held by the plan";
-    case CLEAVE_POINT_call_out: return "is in a system call";
-    case CLEAVE_POINT_lock: return fmt::format("waits for the mutex {}", name);
-    case CLEAVE_POINT_trylock: return fmt::format("waits for the spin lock {}", name);
-    case CLEAVE_POINT_read_lock: return fmt::format("waits to read under the reader-writer lock {}", name);
-    case CLEAVE_POINT_write_lock: return fmt::format("waits to write under the reader-writer lock {}", name);
-    case CLEAVE_POINT_wait: return fmt::format("waits on the condition {}", name);
-    case CLEAVE_POINT_down: return fmt::format("waits for the semaphore {}", name);
-    case CLEAVE_POINT_barrier: return fmt::format("waits at the barrier {}", name);
-    case CLEAVE_POINT_once: return fmt::format("waits for the initialisation of {}", name);
-    case CLEAVE_POINT_join: return fmt::format("joins thread {}", path_at(paths, wait.holder));
-    case CLEAVE_POINT_futex_wait: return fmt::format("waits on the atomic {}", name);
-    default: return fmt::format("waits in {}", word_of_point(wait.operation));
+    case 0:
+      return "could go on";
+    case CLEAVE_WAIT_HELD:
+      return "is held by the plan";
+    case CLEAVE_POINT_call_out:
+      return "is in a system call";
+    case CLEAVE_POINT_lock:
+      return fmt::format("waits for the mutex {}", name);
+    case CLEAVE_POINT_trylock:
+      return fmt::format("waits for the spin lock {}", name);
+    case CLEAVE_POINT_read_lock:
+      return fmt::format("waits to read under the reader-writer lock {}", name);
+    case CLEAVE_POINT_write_lock:
+      return fmt::format("waits to write under the reader-writer lock {}", name);
+    case CLEAVE_POINT_wait:
+      return fmt::format("waits on the condition {}", name);
+    case CLEAVE_POINT_down:
+      return fmt::format("waits for the semaphore {}", name);
+    case CLEAVE_POINT_barrier:
+      return fmt::format("waits at the barrier {}", name);
+    case CLEAVE_POINT_once:
+      return fmt::format("waits for the initialisation of {}", name);
+    case CLEAVE_POINT_join:
+      return fmt::format("joins thread {}", path_at(paths, wait.holder));
+    case CLEAVE_POINT_futex_wait:
+      return fmt::format("waits on the atomic {}", name);
+    default:
+      return fmt::format("waits in {}", word_of_point(wait.operation));
   }
 }
 
-std::string step_text(const Step& step, const std::vector<ModuleIdentity>& modules, const ProgramTables& tables) {
+std::string step_text(const Step& step, const std::vector<ModuleIdentity>& modules,
+                      const ProgramTables& tables) {
   std::string place = place_of(tables, modules, step.module, step.segment, false);
   std::string text(word_of_point(step.operation));
   return place.empty() ? text : fmt::format("{}, {}", text, place);
@@ -80,20 +103,23 @@ std::string explain_waits(const ControlFile& file, const ProgramTables& tables, 
   for (const cleave_control_wait& wait : file.waits()) {
     text += fmt::format("thread {} {}", path_at(paths, wait.thread), what_it_waits_for(wait, paths, tables));
     if (wait.operation != CLEAVE_POINT_join && wait.holder < paths.size())
-      text += wait.holder == wait.thread ? ", which it has itself" : fmt::format(", which thread {} has", paths[wait.holder]);
+      text += wait.holder == wait.thread ? ", which it has itself"
+                                         : fmt::format(", which thread {} has", paths[wait.holder]);
     if (std::string place = place_of(tables, modules, wait.module, wait.segment, true); !place.empty())
       text += fmt::format(": {}", place);
     text += "\n";
     if (wait.lost_by >= paths.size()) continue;
     *lost_wake_up = true;
     std::string place = place_of(tables, modules, wait.lost_module, wait.lost_segment, true);
-    text += fmt::format("  lost wake-up: the last signal of that condition, by thread {}{}{}, came when nobody waited\n",
-                        paths[wait.lost_by], place.empty() ? "" : ": ", place);
+    text += fmt::format(
+        "  lost wake-up: the last signal of that condition, by thread {}{}{}, came when nobody waited\n",
+        paths[wait.lost_by], place.empty() ? "" : ": ", place);
   }
   return text;
 }
 
-std::string explain_divergence(const ControlFile& file, const ProgramTables& tables, const Schedule& recorded) {
+std::string explain_divergence(const ControlFile& file, const ProgramTables& tables,
+                               const Schedule& recorded) {
   const cleave_control_header& header = file.header();
   std::vector<std::string> paths = file.thread_paths();
   uint64_t at = header.diverged_point;
@@ -106,16 +132,20 @@ std::string explain_divergence(const ControlFile& file, const ProgramTables& tab
   if (known) then_text = step_text(recorded.steps[at], recorded.modules, tables);
   std::string where = fmt::format("after {} points that agree, thread {}", at, thread);
   switch (header.divergence) {
-    case CLEAVE_DIVERGED_BUILD: return "the schedule belongs to another program or another build";
+    case CLEAVE_DIVERGED_BUILD:
+      return "the schedule belongs to another program or another build";
     case CLEAVE_DIVERGED_STEP:
       if (header.diverged_detail > 1)
-        return fmt::format("after {} points that agree, thread {} at one of its next {}\n  recorded: {}\n  now:      at the last {}",
-                           at, thread, header.diverged_detail, then_text, now_text);
+        return fmt::format(
+            "after {} points that agree, thread {} at one of its next {}\n  recorded: {}\n  now:      at the "
+            "last {}",
+            at, thread, header.diverged_detail, then_text, now_text);
       if (known && now_text == then_text && recorded.steps[at].value == now.value)
-        return fmt::format("{}\n  recorded: {}\n  now:      the same, but it came there another way", where, then_text);
+        return fmt::format("{}\n  recorded: {}\n  now:      the same, but it came there another way", where,
+                           then_text);
       if (known && now_text == then_text)
-        return fmt::format("{}\n  recorded: {}, before it value {}\n  now:      {}, before it value {}", where, then_text,
-                           recorded.steps[at].value, now_text, now.value);
+        return fmt::format("{}\n  recorded: {}, before it value {}\n  now:      {}, before it value {}",
+                           where, then_text, recorded.steps[at].value, now_text, now.value);
       return fmt::format("{}\n  recorded: {}\n  now:      {}", where, then_text, now_text);
     case CLEAVE_DIVERGED_BLOCKED:
       return fmt::format("{}\n  recorded: it goes on for {} points\n  now:      it has to wait ({})", where,
@@ -123,15 +153,18 @@ std::string explain_divergence(const ControlFile& file, const ProgramTables& tab
     case CLEAVE_DIVERGED_RUNNING:
       return fmt::format("{}\n  recorded: it has to wait\n  now:      it goes on ({})", where, now_text);
     case CLEAVE_DIVERGED_THREAD:
-      return fmt::format("after {} points that agree\n  recorded: thread {} runs\n  now:      that thread {}", at,
-                         header.diverged_detail < recorded.threads.size() ? recorded.threads[header.diverged_detail] : "?",
-                         "does not exist or has ended");
+      return fmt::format(
+          "after {} points that agree\n  recorded: thread {} runs\n  now:      that thread {}", at,
+          header.diverged_detail < recorded.threads.size() ? recorded.threads[header.diverged_detail] : "?",
+          "does not exist or has ended");
     case CLEAVE_DIVERGED_LONGER:
       return fmt::format("{}\n  recorded: the end\n  now:      it goes on ({})", where, now_text);
     case CLEAVE_DIVERGED_PINNED:
       return fmt::format("{}\n  recorded: it was given {}\n  now:      it asks for {}", where,
-                         word_of_source(header.diverged_detail >> 16), word_of_source(header.diverged_detail & 0xffff));
-    default: return where;
+                         word_of_source(header.diverged_detail >> 16),
+                         word_of_source(header.diverged_detail & 0xffff));
+    default:
+      return where;
   }
 }
 
@@ -148,9 +181,12 @@ std::string explain_plan(const ControlFile& file, const ProgramTables& tables, c
       return fmt::format("whoever could run only waited in a loop; missing: {}\n{}", milestone,
                          explain_waits(file, tables, &lost));
     case CLEAVE_PLAN_THREAD_ENDED:
-      return fmt::format("thread {} ended before: {}", path_at(file.thread_paths(), header.plan_thread), milestone);
-    case CLEAVE_PLAN_VALUE: return fmt::format("the value was {} instead: {}", header.plan_value, milestone);
-    default: return fmt::format("the program ended before: {}", milestone);
+      return fmt::format("thread {} ended before: {}", path_at(file.thread_paths(), header.plan_thread),
+                         milestone);
+    case CLEAVE_PLAN_VALUE:
+      return fmt::format("the value was {} instead: {}", header.plan_value, milestone);
+    default:
+      return fmt::format("the program ended before: {}", milestone);
   }
 }
 

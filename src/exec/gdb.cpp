@@ -18,15 +18,18 @@ namespace {
 std::string python_string(const std::string& text) {
   std::string quoted = "'";
   for (unsigned char c : text) {
-    if (c == '\'' || c == '\\') quoted += fmt::format("\\{}", static_cast<char>(c));
-    else if (c < 0x20 || c >= 0x7f) quoted += fmt::format("\\x{:02x}", c);
-    else quoted += static_cast<char>(c);
+    if (c == '\'' || c == '\\')
+      quoted += fmt::format("\\{}", static_cast<char>(c));
+    else if (c < 0x20 || c >= 0x7f)
+      quoted += fmt::format("\\x{:02x}", c);
+    else
+      quoted += static_cast<char>(c);
   }
   return quoted + "'";
 }
 
-// Stops in __cleave_milestone, then shows the frame of the program that is about to do the access, or that called the
-// library's function which is.
+// Stops in __cleave_milestone, then shows the frame of the program that is about to do the access, or that
+// called the library's function which is.
 constexpr const char* kPython = R"(
 class Milestone(gdb.Breakpoint):
     def __init__(self):
@@ -63,7 +66,8 @@ gdb.events.stop.connect(at_milestone)
 gdb.write('The program follows the schedule. run: start; continue: to the next of %d milestones.\n' % len(names))
 )";
 
-// Without a shell in between nothing changes the environment; with odd words in the command line it takes one.
+// Without a shell in between nothing changes the environment; with odd words in the command line it takes
+// one.
 bool needs_shell(const std::vector<std::string>& words) {
   constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+-@%";
   return std::any_of(words.begin(), words.end(), [](const std::string& word) {
@@ -72,12 +76,15 @@ bool needs_shell(const std::vector<std::string>& words) {
 }
 
 std::string gdb_script(const LaunchRequest& program, const std::vector<std::string>& names) {
-  std::string script = "set pagination off\nset confirm off\nset breakpoint pending on\nset disable-randomization on\n";
+  std::string script =
+      "set pagination off\nset confirm off\nset breakpoint pending on\nset disable-randomization on\n";
   script += "unset environment LINES\nunset environment COLUMNS\n";
   if (!needs_shell(program.program)) script += "set startup-with-shell off\n";
-  for (const auto& [name, value] : program.environment) script += fmt::format("set environment {} {}\n", name, value);
+  for (const auto& [name, value] : program.environment)
+    script += fmt::format("set environment {} {}\n", name, value);
   std::string pad = padding(program.program[0], program);
-  script += fmt::format("set environment {} {}\n", pad.substr(0, pad.find('=')), pad.substr(pad.find('=') + 1));
+  script +=
+      fmt::format("set environment {} {}\n", pad.substr(0, pad.find('=')), pad.substr(pad.find('=') + 1));
   if (!program.directory.empty()) script += fmt::format("set cwd {}\n", program.directory);
   script += "python\nnames = [";
   for (const std::string& name : names) script += python_string(name) + ", ";
@@ -112,7 +119,8 @@ Result<int> replay_in_gdb(const RunRequest& request, const Plan& milestones) {
   Result<std::string> gdb = find_program("gdb");
   if (!gdb) return Error{"gdb", "is not installed; install the package gdb"};
   Scratch scratch;
-  if (!scratch.made()) return Error{scratch.path(), "cannot be made; is TMPDIR a folder that can be written?"};
+  if (!scratch.made())
+    return Error{scratch.path(), "cannot be made; is TMPDIR a folder that can be written?"};
   RunRequest dry = request;
   dry.trace = scratch.file("replay.cleave");
   dry.quiet = true;
@@ -128,14 +136,17 @@ Result<int> replay_in_gdb(const RunRequest& request, const Plan& milestones) {
     if (!tables) return tables.error();
     for (const Milestone& milestone : milestones.milestones) {
       places.push_back(tables.value().find(milestone));
-      names.push_back(milestone.note.empty() ? milestone.sentence() : milestone.note + ": " + milestone.sentence());
+      names.push_back(milestone.note.empty() ? milestone.sentence()
+                                             : milestone.note + ": " + milestone.sentence());
     }
     wet.plan = milestones;
   }
   Result<ControlFile> file = ControlFile::make(wet, places);
   if (!file) return file.error();
   LaunchRequest program = launch_request(request, dry.trace, file.value().path());
-  if (Result<std::string> found = find_program(request.executable.empty() ? request.program[0] : request.executable); found)
+  if (Result<std::string> found =
+          find_program(request.executable.empty() ? request.program[0] : request.executable);
+      found)
     program.program[0] = std::filesystem::absolute(found.value()).string();  // as gdb will call it
   std::string script_path = scratch.file("script");
   std::ofstream(script_path) << gdb_script(program, names);
@@ -145,7 +156,8 @@ Result<int> replay_in_gdb(const RunRequest& request, const Plan& milestones) {
   launch_gdb.directory = request.directory;
   Result<LaunchOutcome> done = launch(launch_gdb);
   if (!done) return done.error();
-  return done.value().end == LaunchOutcome::End::Exited ? done.value().exit_status : 128 + done.value().signal;
+  return done.value().end == LaunchOutcome::End::Exited ? done.value().exit_status
+                                                        : 128 + done.value().signal;
 }
 
 }  // namespace cleave::exec

@@ -32,7 +32,7 @@ class KeysIgnored {
   KeysIgnored() {
     std::lock_guard guard(mutex());
     if (count()++ != 0) return;
-    struct sigaction ignore {};
+    struct sigaction ignore{};
     ignore.sa_handler = SIG_IGN;
     sigaction(SIGINT, &ignore, &saved(0));
     sigaction(SIGQUIT, &ignore, &saved(1));
@@ -72,7 +72,8 @@ std::vector<std::string> environment_of(const LaunchRequest& request) {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     std::string_view text(*entry);
     if (text.starts_with("CLEAVE_PADDING=")) continue;  // we were started under control ourselves
-    if (!request.environment.contains(std::string(text.substr(0, text.find('='))))) entries.emplace_back(text);
+    if (!request.environment.contains(std::string(text.substr(0, text.find('=')))))
+      entries.emplace_back(text);
   }
   for (const auto& [name, value] : request.environment) entries.push_back(name + "=" + value);
   return entries;
@@ -85,11 +86,14 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-// After fork: only what is safe in a child of a threaded process. Tells errno through `report` if it cannot start.
-[[noreturn]] void become(const char* path, char** words, char** environment, const LaunchRequest& request, int report) {
+// After fork: only what is safe in a child of a threaded process. Tells errno through `report` if it cannot
+// start.
+[[noreturn]] void become(const char* path, char** words, char** environment, const LaunchRequest& request,
+                         int report) {
   KeysIgnored::restore();
   if (!request.pass_on) prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (request.fixed_addresses) personality(ADDR_NO_RANDOMIZE);  // where it is not permitted, addresses just differ
+  if (request.fixed_addresses)
+    personality(ADDR_NO_RANDOMIZE);  // where it is not permitted, addresses just differ
   bool ready = request.directory.empty() || chdir(request.directory.c_str()) == 0;
   if (ready && request.quiet) {
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);  // the program shall find the same numbers free
@@ -109,7 +113,8 @@ bool read_all(int descriptor, void* into, size_t bytes) {
   return got == static_cast<ssize_t>(bytes);
 }
 
-// Kills the process when its time is over or the watched file has grown too large; told when it ended before that.
+// Kills the process when its time is over or the watched file has grown too large; told when it ended before
+// that.
 class TimeLimit {
  public:
   TimeLimit(pid_t process, const LaunchRequest& request) {
@@ -140,7 +145,7 @@ class TimeLimit {
     kill(process, SIGKILL);
   }
   static bool too_large(const LaunchRequest& request) {
-    struct stat status {};
+    struct stat status{};
     return request.watched_limit > 0 && stat(request.watched.c_str(), &status) == 0 &&
            static_cast<uint64_t>(status.st_size) > request.watched_limit;
   }
@@ -195,7 +200,8 @@ std::string padding(const std::string& path, const LaunchRequest& request) {
 
 Result<LaunchOutcome> launch(const LaunchRequest& request) {
   if (request.program.empty()) return Error{"", "no program was given; put it after --"};
-  Result<std::string> path = find_program(request.executable.empty() ? request.program[0] : request.executable);
+  Result<std::string> path =
+      find_program(request.executable.empty() ? request.program[0] : request.executable);
   if (!path) return path.error();
   std::vector<std::string> words = request.program, entries = environment_of(request);
   if (request.fixed_addresses) entries.push_back(padding(path.value(), request));
@@ -205,7 +211,8 @@ Result<LaunchOutcome> launch(const LaunchRequest& request) {
   KeysIgnored keys;
   Clock::time_point start = Clock::now();
   pid_t process = fork();
-  if (process == 0) become(path.value().c_str(), word_pointers.data(), entry_pointers.data(), request, report[1]);
+  if (process == 0)
+    become(path.value().c_str(), word_pointers.data(), entry_pointers.data(), request, report[1]);
   int fork_error = errno;
   close(report[1]);
   int error = 0;

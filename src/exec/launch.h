@@ -1,7 +1,9 @@
-// Starts a program with some more environment and waits for it: the lowest step of every run, controlled or free.
+// Starts a program with some more environment and waits for it: the lowest step of every run, controlled or
+// free.
 //
-// Reentrant. While a program runs, the interrupt and quit keys of the terminal are the program's business alone: the
-// tool ignores them, so that it can still say how the program ended. Cost: a fork, and what the program takes.
+// Reentrant. While a program runs, the interrupt and quit keys of the terminal are the program's business
+// alone: the tool ignores them, so that it can still say how the program ended. Cost: a fork, and what the
+// program takes.
 #pragma once
 
 #include <chrono>
@@ -15,16 +17,16 @@
 namespace cleave::exec {
 
 struct LaunchRequest {
-  std::vector<std::string> program;                // program and its arguments; looked for in PATH without a slash
-  std::string executable;                          // the file to execute; empty: program[0]
-  std::string directory;                           // run there; empty: here
+  std::vector<std::string> program;  // program and its arguments; looked for in PATH without a slash
+  std::string executable;            // the file to execute; empty: program[0]
+  std::string directory;             // run there; empty: here
   std::map<std::string, std::string> environment;  // added to ours
   std::chrono::milliseconds time_limit{0};         // then it is killed; 0: none
-  std::string watched;                             // a file: when it is larger than the limit, the program is killed too
-  uint64_t watched_limit = 0;                      // bytes; 0: none
-  bool quiet = false;                              // its standard output and error go nowhere
-  bool fixed_addresses = false;                    // no address randomization
-  bool pass_on = false;                            // requests to end go to it (pass_on.h); else it is killed when we end
+  std::string watched;           // a file: when it is larger than the limit, the program is killed too
+  uint64_t watched_limit = 0;    // bytes; 0: none
+  bool quiet = false;            // its standard output and error go nowhere
+  bool fixed_addresses = false;  // no address randomization
+  bool pass_on = false;          // requests to end go to it (pass_on.h); else it is killed when we end
 };
 
 struct LaunchOutcome {
@@ -36,7 +38,8 @@ struct LaunchOutcome {
   long peak_kilobytes = 0;
 };
 
-// The file that the name means, as the shell would look for it. An Error when there is none that can be executed.
+// The file that the name means, as the shell would look for it. An Error when there is none that can be
+// executed.
 Result<std::string> find_program(const std::string& name);
 
 // What a file is to us. A script is not looked into: it may well start something that was built with Cleave.
@@ -49,9 +52,10 @@ Status check_instrumented(const std::string& name);
 // An Error when the program could not be started.
 Result<LaunchOutcome> launch(const LaunchRequest& request);
 
-// One more variable for the environment. The strings that a program is started with lie above its stack, so their length
-// decides where everything on it lies, and a program that looks at memory it never wrote behaves differently. With this
-// variable they are equally long for all environments and names that are not much longer.
+// One more variable for the environment. The strings that a program is started with lie above its stack, so
+// their length decides where everything on it lies, and a program that looks at memory it never wrote behaves
+// differently. With this variable they are equally long for all environments and names that are not much
+// longer.
 std::string padding(const std::string& path, const LaunchRequest& request);
 
 // Where the program's trace goes: the one variable that the runtime needs (docs/recording.md has the others).

@@ -21,7 +21,7 @@ void pass_on(int signal) {
 PassedOn::PassedOn(pid_t process) {
   static_assert(std::size(kSignals) == sizeof saved_ / sizeof *saved_);
   target = process;
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = pass_on;
   for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &action, &saved_[i]);
 }

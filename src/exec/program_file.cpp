@@ -19,7 +19,7 @@ Error cannot(const std::string& path, int error) {
 }
 
 Status executable(const std::string& path) {
-  struct stat facts {};
+  struct stat facts{};
   if (stat(path.c_str(), &facts) != 0) return cannot(path, errno);
   if (S_ISDIR(facts.st_mode)) return cannot(path, EISDIR);
   if (access(path.c_str(), X_OK) != 0) return cannot(path, errno);
@@ -29,7 +29,8 @@ Status executable(const std::string& path) {
 template <typename T>
 bool read_at(std::ifstream& file, uint64_t offset, T& into) {
   file.clear();
-  return file.seekg(static_cast<std::streamoff>(offset)) && file.read(reinterpret_cast<char*>(&into), sizeof into);
+  return file.seekg(static_cast<std::streamoff>(offset)) &&
+         file.read(reinterpret_cast<char*>(&into), sizeof into);
 }
 
 // Where in the file the byte lies that is loaded at `address`; 0 if nowhere.
@@ -57,7 +58,8 @@ std::vector<std::string> needed_libraries(std::ifstream& file, const std::vector
   for (uint64_t name : names) {
     file.clear();
     std::string library;
-    if (strings != 0 && file.seekg(static_cast<std::streamoff>(strings + name))) std::getline(file, library, '\0');
+    if (strings != 0 && file.seekg(static_cast<std::streamoff>(strings + name)))
+      std::getline(file, library, '\0');
     libraries.push_back(library);
   }
   return libraries;
@@ -106,7 +108,9 @@ Status check_instrumented(const std::string& name) {
   Result<ProgramKind> kind = kind_of_program(path.value());
   if (!kind) return kind.error();
   if (kind.value() == ProgramKind::NotInstrumented)
-    return Error{name, "was not built with Cleave; build it with cleave-cc or cleave-c++ (CC=cleave-cc CXX=cleave-c++)"};
+    return Error{
+        name,
+        "was not built with Cleave; build it with cleave-cc or cleave-c++ (CC=cleave-cc CXX=cleave-c++)"};
   return Done{};
 }
 

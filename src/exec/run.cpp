@@ -107,9 +107,15 @@ void take_end(const LaunchOutcome& launched, RunOutcome& outcome) {
   outcome.signal = launched.signal;
   outcome.seconds = launched.seconds;
   switch (launched.end) {
-    case LaunchOutcome::End::Exited: outcome.end = RunEnd::Exited; break;
-    case LaunchOutcome::End::Signalled: outcome.end = RunEnd::Signalled; break;
-    case LaunchOutcome::End::TimeLimit: outcome.end = RunEnd::TimeLimit; break;
+    case LaunchOutcome::End::Exited:
+      outcome.end = RunEnd::Exited;
+      break;
+    case LaunchOutcome::End::Signalled:
+      outcome.end = RunEnd::Signalled;
+      break;
+    case LaunchOutcome::End::TimeLimit:
+      outcome.end = RunEnd::TimeLimit;
+      break;
   }
 }
 
@@ -118,7 +124,8 @@ bool ended_early(const RunRequest& request, const RunOutcome& outcome) {
   return outcome.schedule.points() < request.schedule->points();
 }
 
-void take_control(const RunRequest& request, const ControlFile& file, const std::string& trace, RunOutcome& outcome) {
+void take_control(const RunRequest& request, const ControlFile& file, const std::string& trace,
+                  RunOutcome& outcome) {
   const cleave_control_header& header = file.header();
   Result<ProgramTables> read = ProgramTables::read(trace);
   ProgramTables tables = read ? std::move(read).value() : ProgramTables();
@@ -131,7 +138,8 @@ void take_control(const RunRequest& request, const ControlFile& file, const std:
     outcome.text = explain_waits(file, tables, &lost);
   } else if (header.end == CLEAVE_END_LIVELOCK || (outcome.end == RunEnd::TimeLimit && header.spinning)) {
     outcome.end = RunEnd::Livelock;
-    outcome.text = "whoever could go on goes round a loop in which nothing changes:\n" + explain_waits(file, tables, &lost);
+    outcome.text = "whoever could go on goes round a loop in which nothing changes:\n" +
+                   explain_waits(file, tables, &lost);
   } else if (header.end == CLEAVE_END_DIVERGED && header.divergence == CLEAVE_DIVERGED_LONGER &&
              request.schedule->stopped != Stopped::ByItself) {
     // The recording was stopped here; so is its replay.
@@ -140,11 +148,13 @@ void take_control(const RunRequest& request, const ControlFile& file, const std:
   } else if (header.end == CLEAVE_END_DIVERGED) {
     outcome.end = RunEnd::Diverged;
     outcome.text = explain_divergence(file, tables, *request.schedule);
-  } else if (request.policy == Policy::Replay && outcome.end != RunEnd::TimeLimit && ended_early(request, outcome)) {
+  } else if (request.policy == Policy::Replay && outcome.end != RunEnd::TimeLimit &&
+             ended_early(request, outcome)) {
     outcome.end = RunEnd::Diverged;
-    outcome.text = fmt::format("after {} points that agree\n  recorded: {} more points\n  now:      the program ended ({})",
-                               outcome.schedule.points(), request.schedule->points() - outcome.schedule.points(),
-                               outcome.exit_status);
+    outcome.text = fmt::format(
+        "after {} points that agree\n  recorded: {} more points\n  now:      the program ended ({})",
+        outcome.schedule.points(), request.schedule->points() - outcome.schedule.points(),
+        outcome.exit_status);
   }
   if (outcome.end == RunEnd::Livelock) outcome.schedule.stopped = Stopped::Livelock;
   if (outcome.end == RunEnd::TimeLimit) outcome.schedule.stopped = Stopped::TimeLimit;
@@ -157,7 +167,8 @@ void take_control(const RunRequest& request, const ControlFile& file, const std:
 
 }  // namespace
 
-LaunchRequest launch_request(const RunRequest& request, const std::string& trace, const std::string& control) {
+LaunchRequest launch_request(const RunRequest& request, const std::string& trace,
+                             const std::string& control) {
   LaunchRequest launch;
   launch.program = request.program;
   launch.executable = request.executable;
@@ -177,12 +188,18 @@ LaunchRequest launch_request(const RunRequest& request, const std::string& trace
 
 std::string_view word_of(RunEnd end) {
   switch (end) {
-    case RunEnd::Exited: return "exit";
-    case RunEnd::Signalled: return "crash";
-    case RunEnd::Deadlock: return "deadlock";
-    case RunEnd::Livelock: return "livelock";
-    case RunEnd::TimeLimit: return "time limit";
-    case RunEnd::Diverged: return "diverged";
+    case RunEnd::Exited:
+      return "exit";
+    case RunEnd::Signalled:
+      return "crash";
+    case RunEnd::Deadlock:
+      return "deadlock";
+    case RunEnd::Livelock:
+      return "livelock";
+    case RunEnd::TimeLimit:
+      return "time limit";
+    case RunEnd::Diverged:
+      return "diverged";
   }
   return "unknown";
 }
@@ -215,13 +232,15 @@ Result<RunOutcome> run(const RunRequest& request) {
   take_end(launched.value(), outcome);
   const cleave_control_header& header = file.value().header();
   if (header.process == 0)
-    return Error{request.program[0], "nothing was controlled: it started no program that was built with Cleave"};
+    return Error{request.program[0],
+                 "nothing was controlled: it started no program that was built with Cleave"};
   if (!serialised(request.policy)) return outcome;
   take_control(request, file.value(), trace, outcome);
   if (header.end == CLEAVE_END_DIVERGED && header.divergence == CLEAVE_DIVERGED_BUILD)
     return Error{request.program[0], outcome.text + ", so it is not followed; record it again"};
   if (header.end == CLEAVE_END_FULL)
-    return Error{request.program[0], "the run was longer than a schedule can be; stop it earlier with --time-limit"};
+    return Error{request.program[0],
+                 "the run was longer than a schedule can be; stop it earlier with --time-limit"};
   if (!request.trace.empty())
     if (Status status = append_schedule(request.trace, outcome.schedule); !status) return status.error();
   return outcome;

@@ -1,7 +1,8 @@
-// Runs a binary built with Cleave under a schedule or along a plan, and gives back how it ended and its trace.
+// Runs a binary built with Cleave under a schedule or along a plan, and gives back how it ended and its
+// trace.
 //
-// Reentrant: several runs may be under way in different threads of the tool. The program inherits standard input,
-// output and error unless `quiet`. Cost: that of the program plus a few milliseconds.
+// Reentrant: several runs may be under way in different threads of the tool. The program inherits standard
+// input, output and error unless `quiet`. Cost: that of the program plus a few milliseconds.
 #pragma once
 
 #include <chrono>
@@ -20,25 +21,25 @@
 namespace cleave::exec {
 
 struct RunRequest {
-  std::vector<std::string> program;           // program and its arguments
-  std::string executable;                     // the file to execute; empty: program[0] as the shell would find it
-  std::string directory;                      // run there; empty: here
+  std::vector<std::string> program;  // program and its arguments
+  std::string executable;            // the file to execute; empty: program[0] as the shell would find it
+  std::string directory;             // run there; empty: here
   Policy policy = Policy::Free;
   uint64_t seed = 0;
   unsigned pct_depth = 3;
-  uint64_t pct_points = 0;                    // scheduling points to expect; 0: 10,000
-  bool spurious = false;                      // condition variables may wake without a signal
-  std::optional<Plan> plan;                   // Policy::Plan
-  std::string sites;                          // Policy::Plan: a trace of this build, from which sites are known
-  std::optional<Schedule> schedule;           // Policy::Replay
-  std::map<std::string, std::string> inputs;  // values of cleave_input_* by name: decimal, or bytes
+  uint64_t pct_points = 0;           // scheduling points to expect; 0: 10,000
+  bool spurious = false;             // condition variables may wake without a signal
+  std::optional<Plan> plan;          // Policy::Plan
+  std::string sites;                 // Policy::Plan: a trace of this build, from which sites are known
+  std::optional<Schedule> schedule;  // Policy::Replay
+  std::map<std::string, std::string> inputs;       // values of cleave_input_* by name: decimal, or bytes
   std::map<std::string, std::string> environment;  // added to ours
-  std::string trace;                          // where the trace goes; empty: none is kept
-  std::chrono::milliseconds time_limit{0};    // 0: none
-  uint64_t trace_limit = 0;                   // bytes of trace at which the run is over, as at its time limit; 0: none
-  bool random_addresses = false;              // under control they are fixed, so that pointers can be compared
-  bool quiet = false;                         // standard output and error of the program go nowhere
-  bool pass_on = false;                       // requests to end go to it (pass_on.h); else it is killed when we end
+  std::string trace;                               // where the trace goes; empty: none is kept
+  std::chrono::milliseconds time_limit{0};         // 0: none
+  uint64_t trace_limit = 0;       // bytes of trace at which the run is over, as at its time limit; 0: none
+  bool random_addresses = false;  // under control they are fixed, so that pointers can be compared
+  bool quiet = false;             // standard output and error of the program go nowhere
+  bool pass_on = false;           // requests to end go to it (pass_on.h); else it is killed when we end
 };
 
 enum class RunEnd : uint8_t { Exited, Signalled, Deadlock, Livelock, TimeLimit, Diverged };
@@ -47,7 +48,7 @@ std::string_view word_of(RunEnd end);
 struct PlanOutcome {
   uint64_t reached = 0;  // milestones passed, in order
   uint64_t total = 0;
-  std::string why;       // empty if all were reached
+  std::string why;  // empty if all were reached
   bool complete() const { return reached == total; }
 };
 
@@ -55,11 +56,13 @@ struct RunOutcome {
   RunEnd end = RunEnd::Exited;
   int exit_status = 0;  // Exited
   int signal = 0;       // Signalled
-  std::string text;     // Deadlock, Livelock, Diverged: who holds and waits for what; both sides of the difference
+  std::string
+      text;  // Deadlock, Livelock, Diverged: who holds and waits for what; both sides of the difference
   PlanOutcome plan;
-  Schedule schedule;    // what was followed; empty under Free and Noise
+  Schedule schedule;  // what was followed; empty under Free and Noise
   uint64_t switches = 0;
-  uint64_t interleaving = 0;  // hash of the order of synchronization and of the switches; 0 under Free and Noise
+  uint64_t interleaving =
+      0;  // hash of the order of synchronization and of the switches; 0 under Free and Noise
   double seconds = 0;
   std::string trace;
 
@@ -68,7 +71,8 @@ struct RunOutcome {
   std::string sentence() const;  // "exit status 1", "signal 6 (Aborted)", "deadlock"
 };
 
-// An Error when the program could not be started, is not built with Cleave, or the schedule belongs to another build.
+// An Error when the program could not be started, is not built with Cleave, or the schedule belongs to
+// another build.
 Result<RunOutcome> run(const RunRequest& request);
 
 // How `run` would start the program: with its environment, and the given trace and control file.

@@ -20,7 +20,8 @@ bool parse_module(std::span<const uint8_t> body, ModuleTables* module) {
   body = body.subspan(sizeof header);
   uint64_t segment_bytes = header.segment_count * sizeof(cleave_segment);
   uint64_t global_bytes = uint64_t{header.global_count} * 8;
-  if (header.segment_count > body.size() || header.name_bytes > body.size() || header.table_bytes > body.size() ||
+  if (header.segment_count > body.size() || header.name_bytes > body.size() ||
+      header.table_bytes > body.size() ||
       header.name_bytes + segment_bytes + global_bytes + header.table_bytes > body.size())
     return false;
   module->name.assign(reinterpret_cast<const char*>(body.data()), header.name_bytes);
@@ -50,22 +51,29 @@ bool stands_at(const SiteTables& tables, uint32_t index, const Milestone& milest
 
 std::string_view word_of(SlotKind kind) {
   switch (kind) {
-    case SlotKind::Read: return "read of ";
-    case SlotKind::Write: return "write of ";
-    case SlotKind::Call: return "call";
-    case SlotKind::Hook: return "operation on ";
-    default: return "";
+    case SlotKind::Read:
+      return "read of ";
+    case SlotKind::Write:
+      return "write of ";
+    case SlotKind::Call:
+      return "call";
+    case SlotKind::Hook:
+      return "operation on ";
+    default:
+      return "";
   }
 }
 
 bool is_system(const SiteTables& tables, const SiteEntry& site) {
-  return site.function < tables.functions.size() && (tables.functions[site.function].flags & FunctionEntry::kSystem) != 0;
+  return site.function < tables.functions.size() &&
+         (tables.functions[site.function].flags & FunctionEntry::kSystem) != 0;
 }
 
 // Where in the program it is: of something that was inlined from the system's headers, where that was called.
 const SiteEntry& own_place(const SiteTables& tables, const SiteEntry& site) {
   const SiteEntry* place = &site;
-  while (is_system(tables, *place) && place->inlined_at < tables.sites.size()) place = &tables.sites[place->inlined_at];
+  while (is_system(tables, *place) && place->inlined_at < tables.sites.size())
+    place = &tables.sites[place->inlined_at];
   return is_system(tables, *place) ? site : *place;
 }
 
@@ -80,7 +88,8 @@ std::string describe_slot(const SiteTables& tables, const Slot& slot) {
     what += variable.empty() ? "memory" : variable;
   }
   std::string where = fmt::format("{}:{}", text_of(tables, own.file), own.line);
-  if (own.function < tables.functions.size()) where += fmt::format(" ({})", tables.functions[own.function].name);
+  if (own.function < tables.functions.size())
+    where += fmt::format(" ({})", tables.functions[own.function].name);
   return what.empty() ? where : what + " at " + where;
 }
 
@@ -88,12 +97,18 @@ std::string describe_slot(const SiteTables& tables, const Slot& slot) {
 
 bool gives(const Slot& slot, EventKind kind) {
   switch (kind) {
-    case EventKind::Read: return slot.kind == SlotKind::Read || slot.kind == SlotKind::Hook;
-    case EventKind::Write: return slot.kind == SlotKind::Write || slot.kind == SlotKind::Hook;
-    case EventKind::Update: return slot.kind == SlotKind::Hook;
-    case EventKind::Begin: return slot.kind == SlotKind::UnitBegin || slot.kind == SlotKind::Enter;
-    case EventKind::End: return slot.kind == SlotKind::UnitEnd || slot.kind == SlotKind::Exit;
-    default: return slot.kind == SlotKind::Call;
+    case EventKind::Read:
+      return slot.kind == SlotKind::Read || slot.kind == SlotKind::Hook;
+    case EventKind::Write:
+      return slot.kind == SlotKind::Write || slot.kind == SlotKind::Hook;
+    case EventKind::Update:
+      return slot.kind == SlotKind::Hook;
+    case EventKind::Begin:
+      return slot.kind == SlotKind::UnitBegin || slot.kind == SlotKind::Enter;
+    case EventKind::End:
+      return slot.kind == SlotKind::UnitEnd || slot.kind == SlotKind::Exit;
+    default:
+      return slot.kind == SlotKind::Call;
   }
 }
 
@@ -140,7 +155,8 @@ std::string ProgramTables::describe(uint64_t identity, uint32_t segment, bool it
     const Slot* best = nullptr;
     for (const Slot& slot : module.tables.segments[segment].slots) {
       if (slot.site >= module.tables.sites.size()) continue;
-      bool better = !word_of(slot.kind).empty() && (its_end || (best != nullptr && word_of(best->kind).empty()));
+      bool better =
+          !word_of(slot.kind).empty() && (its_end || (best != nullptr && word_of(best->kind).empty()));
       if (best == nullptr || better) best = &slot;
     }
     return best != nullptr ? describe_slot(module.tables, *best) : module.name;

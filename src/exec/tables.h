@@ -1,5 +1,5 @@
-// The site tables of a program, from the module chunks of one of its traces: which segments stand at a place in the
-// source, and what is at a segment or an address.
+// The site tables of a program, from the module chunks of one of its traces: which segments stand at a place
+// in the source, and what is at a segment or an address.
 #pragma once
 
 #include <cstdint>

@@ -24,9 +24,12 @@ class Alive {
   }
   void feed(const Event& event) {
     begin(event.thread);
-    if (event.kind == EventKind::Fork) begin(event.other());
-    else if (event.kind == EventKind::Exit) end(event.thread);
-    else if (event.kind == EventKind::Join) end(event.other());
+    if (event.kind == EventKind::Fork)
+      begin(event.other());
+    else if (event.kind == EventKind::Exit)
+      end(event.thread);
+    else if (event.kind == EventKind::Join)
+      end(event.other());
   }
   bool alone() const { return count_ < 2; }
 

@@ -1,5 +1,5 @@
-// What is known for each of a few sets. A walk over a list of objects touches as many sets as there are objects: those are
-// found by hashing.
+// What is known for each of a few sets. A walk over a list of objects touches as many sets as there are
+// objects: those are found by hashing.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 
 namespace cleave {
 
-// Entries have a member `set`, each another one. They stand in the order in which they came. Memory stays for the next use.
+// Entries have a member `set`, each another one. They stand in the order in which they came. Memory stays for
+// the next use.
 template <typename Entry>
 class BySet {
  public:
@@ -54,7 +55,8 @@ class BySet {
  private:
   static constexpr size_t kMany = 16;
   void index() {
-    for (size_t i = places_.size(); i < all_.size(); ++i) places_.emplace(raw(all_[i].set), static_cast<uint32_t>(i));
+    for (size_t i = places_.size(); i < all_.size(); ++i)
+      places_.emplace(raw(all_[i].set), static_cast<uint32_t>(i));
   }
 
   std::vector<Entry> all_;

@@ -37,7 +37,8 @@ std::optional<UnitFor> unitfor_of(std::string_view text) {
     --open;
     depth += text[open] == ')' ? 1 : text[open] == '(' ? -1 : 0;
   }
-  UnitFor result{std::string(text.substr(0, open)), std::string(text.substr(open + 1, text.size() - open - 2))};
+  UnitFor result{std::string(text.substr(0, open)),
+                 std::string(text.substr(open + 1, text.size() - open - 2))};
   if (result.function.empty() || result.set.empty() || text[open] != '(') return std::nullopt;
   return result;
 }
@@ -48,8 +49,9 @@ Status read_unitfor(const toml::node& node, Config& config, const std::string& p
   for (const std::string& text : strings.value()) {
     std::optional<UnitFor> unit = unitfor_of(text);
     if (!unit) {
-      return error_at(place, node.source(),
-                      fmt::format("unitfor has '{}', which does not say for what; write \"FUNCTION(SET)\"", text));
+      return error_at(
+          place, node.source(),
+          fmt::format("unitfor has '{}', which does not say for what; write \"FUNCTION(SET)\"", text));
     }
     config.unitfor.push_back(*std::move(unit));
   }
@@ -106,10 +108,14 @@ Result<Config> parse_config(const std::string& text, const std::string& place) {
   Config config;
   for (const auto& [key, node] : parsed.table()) {
     const toml::table* section = node.as_table();
-    auto read = key == "units" ? read_units : key == "sets" ? read_sets : key == "fields" ? read_fields : nullptr;
+    auto read = key == "units"    ? read_units
+                : key == "sets"   ? read_sets
+                : key == "fields" ? read_fields
+                                  : nullptr;
     if (section == nullptr || read == nullptr) {
-      return error_at(place, node.source(),
-                      fmt::format("'{}' is not known here; there are [units], [sets] and [fields]", key.str()));
+      return error_at(
+          place, node.source(),
+          fmt::format("'{}' is not known here; there are [units], [sets] and [fields]", key.str()));
     }
     if (Status status = read(*section, config, place); !status) return status.error();
   }

@@ -1,5 +1,5 @@
-// What a person is told. One finding per triple of program locations, per cycle of units on a set, or per static rule
-// and place. report/ prints it, `--json` writes it; field by field as in docs/contract.md.
+// What a person is told. One finding per triple of program locations, per cycle of units on a set, or per
+// static rule and place. report/ prints it, `--json` writes it; field by field as in docs/contract.md.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,13 @@
 
 namespace cleave {
 
-enum class Verdict : uint8_t { Infeasible, Candidate, Feasible, Witnessed, Confirmed };  // ordered: `--fail-on`
+enum class Verdict : uint8_t {
+  Infeasible,
+  Candidate,
+  Feasible,
+  Witnessed,
+  Confirmed
+};  // ordered: `--fail-on`
 enum class FindingKind : uint8_t { Triple, Cycle, HighLevelRace, StaleValue };
 enum class Pattern : uint8_t { None, RWR, RWW, WWR, WRW, WWW };
 enum class Role : uint8_t { First, Remote, Second, From, To };
@@ -24,9 +30,9 @@ bool parse(std::string_view word, Verdict* verdict);
 struct AccessReport {
   Role role = Role::First;
   std::string thread;
-  std::string op;        // read, write, update
-  std::string value;     // what was in memory, as a whole number without a sign; of an update "OLD -> NEW"
-  std::string type;      // of the access: int, double …; empty where it is not known
+  std::string op;     // read, write, update
+  std::string value;  // what was in memory, as a whole number without a sign; of an update "OLD -> NEW"
+  std::string type;   // of the access: int, double …; empty where it is not known
   std::string function, file;
   uint32_t line = 0;
   std::vector<std::string> stack;  // innermost first, "function file:line"
@@ -38,7 +44,7 @@ struct AccessReport {
 struct EdgeReport {
   uint32_t from = 0, to = 0;  // indexes into Finding::units
   std::string variable;
-  std::string conflict;       // WR, RW, WW; also "order" (--sets one: program order, locks, fork, join)
+  std::string conflict;  // WR, RW, WW; also "order" (--sets one: program order, locks, fork, join)
   AccessReport first, second;
 };
 
@@ -52,17 +58,18 @@ struct Finding {
   Pattern pattern = Pattern::None;
   Verdict verdict = Verdict::Candidate;
   std::string variable, unit, set;
-  std::vector<AccessReport> accesses;           // triples: first, remote, second, in execution order
-  std::map<std::string, std::string> stages;    // stage name → kept, dropped, sat, unsat, unknown …
+  std::vector<AccessReport> accesses;         // triples: first, remote, second, in execution order
+  std::map<std::string, std::string> stages;  // stage name → kept, dropped, sat, unsat, unknown …
   std::string proof, witness;
-  std::string why;                              // one sentence: why no serial order explains it
-  std::string note;                             // budget ran out, program diverged, benign …
-  // What to say to Cleave if the program is right as it is: a sentence, then lines to add, each after a line break.
+  std::string why;   // one sentence: why no serial order explains it
+  std::string note;  // budget ran out, program diverged, benign …
+  // What to say to Cleave if the program is right as it is: a sentence, then lines to add, each after a line
+  // break.
   std::vector<std::string> hints;
   uint64_t occurrences = 1;
-  std::vector<UnitReport> units;                // cycles
-  std::vector<EdgeReport> edges;                // cycles: edge i leaves unit i
-  uint32_t split = UINT32_MAX;                  // cycles: index of the unit that was split; UINT32_MAX: not said
+  std::vector<UnitReport> units;  // cycles
+  std::vector<EdgeReport> edges;  // cycles: edge i leaves unit i
+  uint32_t split = UINT32_MAX;    // cycles: index of the unit that was split; UINT32_MAX: not said
   std::vector<std::vector<std::string>> views;  // high-level races
 };
 
@@ -78,7 +85,8 @@ struct Findings {
   std::string command, program, trace;
   std::vector<StageReport> stages;
   std::vector<Finding> findings;
-  std::map<std::string, std::string> facts;  // what was not instrumented, not modelled; sizes; definition used
+  std::map<std::string, std::string>
+      facts;  // what was not instrumented, not modelled; sizes; definition used
 };
 
 // "CLV-" and eight hex digits, from what survives an edit of the source: never lines, addresses or order.

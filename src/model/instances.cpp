@@ -14,7 +14,8 @@ InstanceId Instances::make_one(ObjectId object) {
     free_.pop_back();
     all_[raw(id)] = {};
   }
-  if (raw(object) >= by_object_.size()) by_object_.resize(raw(object) + 1 + raw(object) / 2, kNone<InstanceId>);
+  if (raw(object) >= by_object_.size())
+    by_object_.resize(raw(object) + 1 + raw(object) / 2, kNone<InstanceId>);
   by_object_[raw(object)] = id;
   all_[raw(id)].object = object;
   all_[raw(id)].holds = all_[raw(id)].uses = 1;
@@ -35,7 +36,8 @@ InstanceId Instances::make(ObjectId object) {
   }
 }
 
-// What holds something that holds something is held by what is above it, so the numbers further up do not change.
+// What holds something that holds something is held by what is above it, so the numbers further up do not
+// change.
 void Instances::attach(InstanceId id, InstanceId above) {
   all_[raw(id)].above = above;
   ++all_[raw(above)].uses;
@@ -68,8 +70,8 @@ void Instances::take(InstanceId taker, InstanceId part) {
 
 void Instances::unlink_taken(InstanceId part) {
   Instance& taken = all_[raw(part)];
-  (taken.before_taken != kNone<InstanceId> ? all_[raw(taken.before_taken)].next_taken : all_[raw(taken.taker)].first_taken) =
-      taken.next_taken;
+  (taken.before_taken != kNone<InstanceId> ? all_[raw(taken.before_taken)].next_taken
+                                           : all_[raw(taken.taker)].first_taken) = taken.next_taken;
   if (taken.next_taken != kNone<InstanceId>) all_[raw(taken.next_taken)].before_taken = taken.before_taken;
   taken.taker = taken.next_taken = taken.before_taken = kNone<InstanceId>;
 }
@@ -80,8 +82,9 @@ void Instances::release(InstanceId part) {
   detach(part, taker);
 }
 
-// A list whose nodes own the next one is as long as it likes: the way up is walked once. What is above an object stays
-// there, whatever comes to be above that. What holds what is a forest by construction, so this ends.
+// A list whose nodes own the next one is as long as it likes: the way up is walked once. What is above an
+// object stays there, whatever comes to be above that. What holds what is a forest by construction, so this
+// ends.
 InstanceId Instances::root_slowly(InstanceId id) {
   InstanceId top = id;
   size_t steps = 0;
@@ -97,8 +100,8 @@ InstanceId Instances::root_slowly(InstanceId id) {
   return top;
 }
 
-// Nothing changes any more between an owner that has ended and what holds that. An object that goes from owner to owner
-// would have a longer way up each time.
+// Nothing changes any more between an owner that has ended and what holds that. An object that goes from
+// owner to owner would have a longer way up each time.
 void Instances::pass_over_ended(InstanceId id) {
   for (;;) {
     const InstanceId above = all_[raw(id)].above, next = all_[raw(above)].above;
@@ -132,7 +135,8 @@ void Instances::outer_changed(std::span<const ObjectId> objects) {
   for (ObjectId object : objects) {
     const InstanceId id = known(object);
     const ObjectId outer = tables_.object(object).outer;
-    if (id == kNone<InstanceId> || all_[raw(id)].above != kNone<InstanceId> || outer == kNone<ObjectId>) continue;
+    if (id == kNone<InstanceId> || all_[raw(id)].above != kNone<InstanceId> || outer == kNone<ObjectId>)
+      continue;
     const InstanceId now = of(outer);
     if (!is_above(id, now)) attach(id, now);
   }

@@ -1,8 +1,9 @@
-// Objects by what holds them: an object lies in another one, by value, or is owned by it (sets.h). An outermost one may be taken
-// by another, which is the only one that reaches it: that holds until somebody else does, so it is kept apart.
+// Objects by what holds them: an object lies in another one, by value, or is owned by it (sets.h). An
+// outermost one may be taken by another, which is the only one that reaches it: that holds until somebody
+// else does, so it is kept apart.
 //
-// The id of an object is used again when its memory has been given back. An instance is what the object was: it stays as
-// long as the object, as whatever it holds, and as a name that somebody has to tell later.
+// The id of an object is used again when its memory has been given back. An instance is what the object was:
+// it stays as long as the object, as whatever it holds, and as a name that somebody has to tell later.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +18,17 @@
 namespace cleave {
 
 enum class SetId : uint32_t {};
-enum class OwnerId : uint32_t {};  // what a unit is declared on: an object, the statics of a class or of a file
+enum class OwnerId : uint32_t {
+};  // what a unit is declared on: an object, the statics of a class or of a file
 enum class InstanceId : uint32_t {};
 
 struct Instance {
   InstanceId above = kNone<InstanceId>;     // what holds it
   InstanceId shortcut = kNone<InstanceId>;  // one that holds it, however far up; counts in its era only
   uint32_t era = 0;
-  uint32_t holds = 0;                 // the object itself, its open methods, instances that it holds and that hold something; 0: no access comes
-  uint32_t uses = 0;                  // the object itself, instances that it holds, names that are kept
+  uint32_t holds = 0;  // the object itself, its open methods, instances that it holds and that hold
+                       // something; 0: no access comes
+  uint32_t uses = 0;   // the object itself, instances that it holds, names that are kept
   ObjectId object = kNone<ObjectId>;  // kNone: it has ended
   // Of outermost ones.
   SetId set = kNone<SetId>;  // of its unnamed part
@@ -34,13 +37,14 @@ struct Instance {
   std::string_view name;               // what its sets are called after, once it has ended
   // Of outermost ones too.
   InstanceId taker = kNone<InstanceId>;  // an outermost one as well
-  InstanceId first_taken = kNone<InstanceId>, next_taken = kNone<InstanceId>, before_taken = kNone<InstanceId>;  // a list
-  uint8_t takers_below = 0;              // so many takers stand one below the other, at most
-  uint8_t hands = 0;                     // how often it was taken
-  bool shared = false;                   // several reach it: nobody takes it any more
-  bool owned = false;                  // `above` is the owner
-  bool named_parts = false;            // has sets with names
-  bool machinery = false;              // of the standard library; once it has ended
+  InstanceId first_taken = kNone<InstanceId>, next_taken = kNone<InstanceId>,
+             before_taken = kNone<InstanceId>;  // a list
+  uint8_t takers_below = 0;                     // so many takers stand one below the other, at most
+  uint8_t hands = 0;                            // how often it was taken
+  bool shared = false;                          // several reach it: nobody takes it any more
+  bool owned = false;                           // `above` is the owner
+  bool named_parts = false;                     // has sets with names
+  bool machinery = false;                       // of the standard library; once it has ended
 };
 
 class Instances {
@@ -55,7 +59,8 @@ class Instances {
 
   // Made on first use, with all that hold it.
   InstanceId of(ObjectId object) {
-    if (raw(object) < by_object_.size() && by_object_[raw(object)] != kNone<InstanceId>) return by_object_[raw(object)];
+    if (raw(object) < by_object_.size() && by_object_[raw(object)] != kNone<InstanceId>)
+      return by_object_[raw(object)];
     return make(object);
   }
   // kNone: nobody has asked for it.
@@ -72,7 +77,8 @@ class Instances {
     while (all_[raw(id)].taker != kNone<InstanceId>) id = all_[raw(id)].taker;
     return id;
   }
-  // `part` is taken from now on, or no longer. Both are outermost, and stay so while that holds; it does not reach `taker`.
+  // `part` is taken from now on, or no longer. Both are outermost, and stay so while that holds; it does not
+  // reach `taker`.
   void take(InstanceId taker, InstanceId part);
   void release(InstanceId part);
   // What the tables say about the `outer` of these objects has changed.
@@ -95,8 +101,8 @@ class Instances {
     unuse(id);
   }
 
-  // Those that hold nothing any more, and those without a use, since the last call. The latter have to be removed, which may
-  // leave more of them.
+  // Those that hold nothing any more, and those without a use, since the last call. The latter have to be
+  // removed, which may leave more of them.
   std::vector<InstanceId> take_empty() { return std::exchange(empty_, {}); }
   std::vector<InstanceId> take_unused() { return std::exchange(unused_, {}); }
   void remove(InstanceId id);

@@ -17,7 +17,8 @@ bool librarys_own(const Trace& trace, const Event& access) {
     return function.starts_with("std::atomic") || function.starts_with("std::__atomic");
   };
   SiteId frame = access.site;
-  for (ContextId c = access.context; c != kNone<ContextId> && of_atomics(trace.site(frame).function); c = trace.context(c).parent) {
+  for (ContextId c = access.context; c != kNone<ContextId> && of_atomics(trace.site(frame).function);
+       c = trace.context(c).parent) {
     if (trace.context(c).call_site != kNone<SiteId>) frame = trace.context(c).call_site;
   }
   const SiteInfo& who = trace.site(frame);
@@ -27,14 +28,16 @@ bool librarys_own(const Trace& trace, const Event& access) {
 void put_place(AccessReport& access, const Trace& trace, SiteId site, ContextId context) {
   if (site == kNone<SiteId>) return;
   std::vector<SiteId> frames{site};
-  for (ContextId c = context; c != kNone<ContextId> && frames.size() < kDeepest; c = trace.context(c).parent) {
+  for (ContextId c = context; c != kNone<ContextId> && frames.size() < kDeepest;
+       c = trace.context(c).parent) {
     if (trace.context(c).call_site != kNone<SiteId>) frames.push_back(trace.context(c).call_site);
   }
   const SiteInfo* own = nullptr;
   for (SiteId frame : frames) {
     const SiteInfo& info = trace.site(frame);
     if (own == nullptr && !info.file.empty() && !is_system_file(info.file)) own = &info;
-    if (context != kNone<ContextId>) access.stack.push_back(fmt::format("{} {}:{}", info.function, info.file, info.line));
+    if (context != kNone<ContextId>)
+      access.stack.push_back(fmt::format("{} {}:{}", info.function, info.file, info.line));
   }
   if (own == nullptr) own = &trace.site(site);
   access.type = trace.site(site).type;

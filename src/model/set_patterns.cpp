@@ -47,7 +47,8 @@ std::vector<UnmatchedPattern> SetPatterns::unmatched() const {
   std::vector<UnmatchedPattern> result;
   for (const Pattern& pattern : patterns_) {
     using Where = UnmatchedPattern::Where;
-    if (!pattern.matched) result.push_back({pattern.set.empty() ? Where::Owned : Where::Sets, pattern.glob, pattern.set});
+    if (!pattern.matched)
+      result.push_back({pattern.set.empty() ? Where::Owned : Where::Sets, pattern.glob, pattern.set});
   }
   return result;
 }

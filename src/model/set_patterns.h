@@ -1,5 +1,6 @@
-// What cleave.toml says about variables: [sets], and [fields] owned. Globs over names of globals and Type::field, where Type is
-// the class that declares the field or the one of the outermost object; of an array without the index.
+// What cleave.toml says about variables: [sets], and [fields] owned. Globs over names of globals and
+// Type::field, where Type is the class that declares the field or the one of the outermost object; of an
+// array without the index.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@
 
 namespace cleave {
 
-// [sets] of cleave.toml: "Account.money" = ["Account::checking", "Account::savings"]. Fields give one such set an object.
+// [sets] of cleave.toml: "Account.money" = ["Account::checking", "Account::savings"]. Fields give one such
+// set an object.
 struct SetDeclaration {
   std::string name;
   std::vector<std::string> members;

@@ -14,12 +14,15 @@ namespace {
 // slots[3] is part of the global slots.
 std::string_view whole_array(std::string_view name) { return name.substr(0, name.find('[')); }
 
-// For a person: the type where there is one, else the place of the allocation, since findings are told once for all
-// instances. Blocks of one place are numbered: malloc@pool.c:12#3. A container that is a global is called what the program
-// calls it.
+// For a person: the type where there is one, else the place of the allocation, since findings are told once
+// for all instances. Blocks of one place are numbered: malloc@pool.c:12#3. A container that is a global is
+// called what the program calls it.
 std::string shown(const ObjectInfo& object) {
-  const bool named = object.address != 0 && object.name.find('#') == std::string::npos && !is_library_type(object.name);
-  if (std::string own = named && is_library_type(object.type) ? without_innards(object.name) : ""; !own.empty()) return own;
+  const bool named =
+      object.address != 0 && object.name.find('#') == std::string::npos && !is_library_type(object.name);
+  if (std::string own = named && is_library_type(object.type) ? without_innards(object.name) : "";
+      !own.empty())
+    return own;
   if (!object.type.empty() && object.type != kLibraryBlock) return object.type;
   return object.address == 0 ? object.name : object.name.substr(0, object.name.rfind('#'));
 }
@@ -52,7 +55,9 @@ SetMap::Member SetMap::place(VariableId variable, const Place& place) {
   link(variable, root);
   Variable& known = by_variable_[raw(variable)];
   known.set = set_at(instances_.top(root), place.part);
-  known.hold = instances_[root].shared ? Hold::Fixed : taker(root) == kNone<InstanceId> ? Hold::Free : Hold::Taken;
+  known.hold = instances_[root].shared            ? Hold::Fixed
+               : taker(root) == kNone<InstanceId> ? Hold::Free
+                                                  : Hold::Taken;
   return known.member();
 }
 
@@ -202,8 +207,8 @@ void SetMap::link(VariableId variable, InstanceId root) {
 void SetMap::unlink(Variable& variable) {
   if (variable.before == kNobody) return;
   if (variable.next != kNobody) by_variable_[variable.next].before = variable.before;
-  (variable.before & kHead ? instances_[InstanceId{variable.before & ~kHead}].first_member : by_variable_[variable.before].next) =
-      variable.next;
+  (variable.before & kHead ? instances_[InstanceId{variable.before & ~kHead}].first_member
+                           : by_variable_[variable.before].next) = variable.next;
   variable.before = variable.next = kNobody;
 }
 
@@ -251,7 +256,8 @@ void SetMap::refresh() {
   const TableChanges& changes = tables_.changes();
   changes_read_ = std::max(changes_read_, changes.outer_set_dropped);
   moves_read_ = std::max(moves_read_, changes.moved_dropped);
-  std::span<const ObjectId> outer_set = std::span(changes.outer_set).subspan(changes_read_ - changes.outer_set_dropped);
+  std::span<const ObjectId> outer_set =
+      std::span(changes.outer_set).subspan(changes_read_ - changes.outer_set_dropped);
   changes_read_ += outer_set.size();
   if (!outer_set.empty()) {
     // Whoever held it until now has its variables; if nobody did, it has them itself.
@@ -282,7 +288,9 @@ void SetMap::ask_again(InstanceId root) {
     variable.next = variable.before = kNobody;
   }
   instances_[root].first_member = kNobody;
-  for (InstanceId part = instances_[root].first_taken; part != kNone<InstanceId>; part = instances_[part].next_taken) ask_again(part);
+  for (InstanceId part = instances_[root].first_taken; part != kNone<InstanceId>;
+       part = instances_[part].next_taken)
+    ask_again(part);
 }
 
 void SetMap::forget(const FreedIds& freed) {
@@ -326,7 +334,8 @@ void SetMap::remove(InstanceId instance) {
 SetMap::Kept SetMap::keep(VariableId variable) {
   const VariableInfo& info = tables_.variable(variable);
   const std::string& part = part_of(info);
-  if (options_.one || !hand_declared(variable).empty() || !in_object(info, part)) return {.name = this->info(set_of(variable)).name};
+  if (options_.one || !hand_declared(variable).empty() || !in_object(info, part))
+    return {.name = this->info(set_of(variable)).name};
   Kept kept{.name = {}, .instance = instances_.of(info.object), .part = part_number(part)};
   instances_.use(kept.instance);
   return kept;
@@ -346,7 +355,8 @@ std::vector<UnmatchedPattern> SetMap::unmatched() const {
 }
 
 bool SetMap::ever_had(std::string_view glob) const {
-  return std::any_of(names_.begin(), names_.end(), [&](const std::string& name) { return matches_set(glob, name); });
+  return std::any_of(names_.begin(), names_.end(),
+                     [&](const std::string& name) { return matches_set(glob, name); });
 }
 
 // A set of fields of one object is one of that object's.

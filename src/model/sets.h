@@ -1,6 +1,7 @@
 // Which set a variable belongs to (Marathon 4.1, carried over to C and C++).
 //
-//   a field of an object              the set of the outermost object that holds it by value, or owns it; or of the one that
+//   a field of an object              the set of the outermost object that holds it by value, or owns it; or
+//   of the one that
 //                                     has taken that (take())
 //   a field with CLEAVE_SET("name")   the set "name" of that object; cleave.toml says the same from outside
 //                                     (set_patterns.h), as it does of CLEAVE_OWNED
@@ -10,12 +11,13 @@
 //   an atomic variable                a set of its own, on which only units that span everything are
 //   declared: the
 //                                     heuristics say nothing about atomics, a unit that a person marked does
-//   `set NAME x y` of a text trace    that set; overrides all of the above. One of fields of one object is that object's
+//   `set NAME x y` of a text trace    that set; overrides all of the above. One of fields of one object is
+//   that object's
 //
 // With `one`, all memory is one set.
 //
-// Where ids of variables and objects are used again (trace/stream.h) the map has to be told what has ended. It then holds
-// what is there, and what is not there any more but holds something that is.
+// Where ids of variables and objects are used again (trace/stream.h) the map has to be told what has ended.
+// It then holds what is there, and what is not there any more but holds something that is.
 #pragma once
 
 #include <array>
@@ -40,8 +42,9 @@ struct SetInfo {
   std::string_view name;  // for people, and the same for every instance of a type: Account, Account.money
   OwnerId owner = kNone<OwnerId>;  // kNone: only units that span everything are declared on it
   bool atomic = false;             // of an atomic variable: the heuristics stay away
-  bool machinery = false;          // of an object of the standard library's: what its own code does there is its own affair
-  bool gone = false;               // nothing is in it and nothing will be: it is there for its name only
+  bool machinery =
+      false;  // of an object of the standard library's: what its own code does there is its own affair
+  bool gone = false;  // nothing is in it and nothing will be: it is there for its name only
 };
 
 // Of what an object is outermost, or is in: nobody may take it; nobody has taken it; somebody has.
@@ -53,7 +56,8 @@ struct SetOptions {
   std::vector<std::string> owned;        // [fields] owned of cleave.toml: globs
 };
 
-// Whether a set is meant by a glob: by its name as reports have it, or by what stands before the dot of Account.money.
+// Whether a set is meant by a glob: by its name as reports have it, or by what stands before the dot of
+// Account.money.
 bool matches_set(std::string_view glob, std::string_view name);
 
 // Computed on first use and kept, so a growing trace is no trouble. Amortised O(1) a question. Not for
@@ -62,7 +66,10 @@ class SetMap {
  public:
   // `tables` must outlive the map; it may grow.
   SetMap(SetOptions options, const Trace& tables)
-      : options_(std::move(options)), tables_(tables), patterns_(options_.declared, options_.owned), instances_(tables) {}
+      : options_(std::move(options)),
+        tables_(tables),
+        patterns_(options_.declared, options_.owned),
+        instances_(tables) {}
 
   // What an access has to know of its variable, in one place.
   struct Member {
@@ -109,16 +116,17 @@ class SetMap {
   InstanceId root(InstanceId instance) { return instances_.root(instance); }
   // Who has taken it; kNone: nobody.
   InstanceId taker(InstanceId part) const { return instances_[part].taker; }
-  // From now on the variables of `part` (part_of()) belong to the sets of `whole`, which may have taken it from another. Several
-  // times that is possible; then it is shared. False: nothing has changed. O(variables of `part` so far), as the next one is.
+  // From now on the variables of `part` (part_of()) belong to the sets of `whole`, which may have taken it
+  // from another. Several times that is possible; then it is shared. False: nothing has changed. O(variables
+  // of `part` so far), as the next one is.
   bool take(InstanceId whole, InstanceId part);
   // Nobody has it, and nobody will.
   void share(InstanceId part);
 
   // These have ended; the tables still have them. O(1) each, amortised.
   void forget(const FreedIds& freed);
-  // Sets that are gone (SetInfo::gone), when they are many: whoever refers to sets has to let go of them, then call
-  // reuse_gone(), after which the numbers of those without a name to tell are others'.
+  // Sets that are gone (SetInfo::gone), when they are many: whoever refers to sets has to let go of them,
+  // then call reuse_gone(), after which the numbers of those without a name to tell are others'.
   bool many_gone() const { return fresh_gone_ + gone_.size() > kFewGone + live_sets() / 2; }
   void reuse_gone();
 
@@ -133,7 +141,8 @@ class SetMap {
   // What it is called now.
   std::string_view name_of(const Kept& kept);
 
-  // Patterns of the options that fitted none of the variables that were asked about. None with `one`, which does without.
+  // Patterns of the options that fitted none of the variables that were asked about. None with `one`, which
+  // does without.
   std::vector<UnmatchedPattern> unmatched() const;
   // Whether there ever was a set that the glob means.
   bool ever_had(std::string_view glob) const;
@@ -205,9 +214,9 @@ class SetMap {
   size_t fresh_gone_ = 0;                // gone since reuse_gone()
   std::unordered_set<std::string, TextHash, std::equal_to<>> names_;  // of sets
   std::array<ByText<SetId>, kKinds> by_name_;                         // those that are of no object
-  boost::unordered_flat_map<uint64_t, SetId> named_parts_;          // outermost instance and number of the name
-  boost::unordered_flat_map<uint32_t, SetId> atomic_sets_;          // of variables
-  ByText<uint32_t> part_numbers_;                                   // from 1
+  boost::unordered_flat_map<uint64_t, SetId> named_parts_;  // outermost instance and number of the name
+  boost::unordered_flat_map<uint32_t, SetId> atomic_sets_;  // of variables
+  ByText<uint32_t> part_numbers_;                           // from 1
   std::vector<const std::string*> parts_;
   ByText<OwnerId> homes_;
   uint32_t next_owner_ = 0;

@@ -59,12 +59,14 @@ class Hints {
  private:
   bool in_machinery(const VariableInfo& variable) const {
     ObjectId object = variable.object;
-    while (object != kNone<ObjectId> && trace_.object(object).outer != kNone<ObjectId>) object = trace_.object(object).outer;
-    return is_machinery(variable.name) || (object != kNone<ObjectId> && is_machinery(trace_.object(object).type));
+    while (object != kNone<ObjectId> && trace_.object(object).outer != kNone<ObjectId>)
+      object = trace_.object(object).outer;
+    return is_machinery(variable.name) ||
+           (object != kNone<ObjectId> && is_machinery(trace_.object(object).type));
   }
 
-  // Touched by two threads, and written. What a thread does while it is the only one, such as main's initialisation, shares
-  // nothing with anybody.
+  // Touched by two threads, and written. What a thread does while it is the only one, such as main's
+  // initialisation, shares nothing with anybody.
   void find_shared() {
     std::vector<ThreadId> first(trace_.variables().size(), kNone<ThreadId>);
     std::vector<bool> both(first.size()), written(first.size());
@@ -72,7 +74,8 @@ class Hints {
     for (const Event& event : trace_.events()) {
       alive.feed(event);
       if (!is_access(event.kind) || alive.alone()) continue;
-      if (librarys_own(trace_, event) && (event.atomic() || in_machinery(trace_.variable(event.variable())))) continue;
+      if (librarys_own(trace_, event) && (event.atomic() || in_machinery(trace_.variable(event.variable()))))
+        continue;
       uint32_t variable = raw(event.variable());
       if (first[variable] == kNone<ThreadId>) first[variable] = event.thread;
       if (first[variable] != event.thread) both[variable] = true;

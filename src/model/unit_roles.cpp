@@ -1,4 +1,5 @@
-// Where units come from: the words of --units, what names are by them and by cleave.toml, and what people call a unit.
+// Where units come from: the words of --units, what names are by them and by cleave.toml, and what people
+// call a unit.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -72,7 +73,8 @@ UnitOptions UnitOptions::resolved(const Trace& tables) const {
     return info.source == UnitSource::Annotated || info.source == UnitSource::UnitFor;
   };
   auto names = tables.unit_names();
-  options.annotated = !atomic.empty() || !unitfor.empty() || std::any_of(names.begin(), names.end(), annotated_name);
+  options.annotated =
+      !atomic.empty() || !unitfor.empty() || std::any_of(names.begin(), names.end(), annotated_name);
   options.methods = options.locks = !options.annotated;
   return options;
 }
@@ -80,13 +82,15 @@ UnitOptions UnitOptions::resolved(const Trace& tables) const {
 std::vector<UnmatchedPattern> unmatched_patterns(const UnitOptions& units, const SetMap& sets) {
   std::vector<UnmatchedPattern> result = sets.unmatched();
   for (const UnitFor& unit : units.unitfor) {
-    if (!sets.one() && !sets.ever_had(unit.set)) result.push_back({UnmatchedPattern::Where::UnitFor, unit.set, ""});
+    if (!sets.one() && !sets.ever_had(unit.set))
+      result.push_back({UnmatchedPattern::Where::UnitFor, unit.set, ""});
   }
   return result;
 }
 
 std::string unit_label(const Trace& tables, const Unit& unit) {
-  return unit_label(tables, unit, unit.lock == kNone<SyncId> ? std::string_view() : tables.sync(unit.lock).name);
+  return unit_label(tables, unit,
+                    unit.lock == kNone<SyncId> ? std::string_view() : tables.sync(unit.lock).name);
 }
 
 std::string unit_label(const Trace& tables, const Unit& unit, std::string_view lock) {

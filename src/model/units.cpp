@@ -21,7 +21,8 @@ size_t past_innermost_function(const Frames& frames) {
 }
 
 bool names_set(const std::vector<std::string>& globs, std::string_view set) {
-  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return matches_set(glob, set); });
+  return std::any_of(globs.begin(), globs.end(),
+                     [&](const std::string& glob) { return matches_set(glob, set); });
 }
 
 }  // namespace
@@ -110,7 +111,8 @@ void UnitTracker::begin(const Event& event, EventIndex position) {
   // What a person said about a function holds whatever the heuristics have made of its callers.
   ObjectId self = event.self();
   // Only a text trace names an object without an address: there `self=` says what the unit is declared on.
-  bool only_self = self != kNone<ObjectId> && role.scope == Scope::Everything && tables_.object(self).address == 0;
+  bool only_self =
+      self != kNone<ObjectId> && role.scope == Scope::Everything && tables_.object(self).address == 0;
   if (role.barred || (role.scope == Scope::Everything && !only_self))
     end_additional(thread(event.thread), position);
   Frame& frame = push(event.thread, {.name = event.unit(),
@@ -173,8 +175,10 @@ void UnitTracker::pop(Thread& state, size_t index, EventIndex position) {
   frame.stamp = 0;
   const bool innermost = index + 1 == state.frames.size();
   if (frame.section()) {
-    if (innermost && frame.sections_below > state.sections_changed_at) state.sections = frame.sections_below;
-    else state.change_sections();
+    if (innermost && frame.sections_below > state.sections_changed_at)
+      state.sections = frame.sections_below;
+    else
+      state.change_sections();
   }
   state.frames.erase(index);
   if (!innermost) return state.change();
@@ -200,7 +204,8 @@ void UnitTracker::count_lock(Thread& state) {
   if (past == 0 || !state.frames[past - 1].role.opaque_locks) ++state.locks;
 }
 
-// An object that a worker takes out of a locked queue, changes and puts back is another worker's until it comes again.
+// An object that a worker takes out of a locked queue, changes and puts back is another worker's until it
+// comes again.
 void UnitTracker::next_round(Thread& state, EventIndex position) {
   const size_t past = past_innermost_function(state.frames);
   if (past == 0) return;
@@ -240,10 +245,10 @@ void UnitTracker::finish(Part& part, EventIndex position) {
   part.open.handle = UINT32_MAX;
 }
 
-// Outermost first: the top-most unit that is declared on the set, or is an additional unit for it already, takes the
-// access. If there is none, the innermost function becomes an additional unit. One of the object's own methods comes
-// before an additional unit, which is over with it: who calls methods takes each for atomic.
-// `alone`: the heuristics have nothing to say about the access.
+// Outermost first: the top-most unit that is declared on the set, or is an additional unit for it already,
+// takes the access. If there is none, the innermost function becomes an additional unit. One of the object's
+// own methods comes before an additional unit, which is over with it: who calls methods takes each for
+// atomic. `alone`: the heuristics have nothing to say about the access.
 UnitTracker::Answer UnitTracker::find_frame(const Thread& state, SetId set, bool alone) const {
   const SetInfo& info = sets_.info(set);
   alone = alone || info.atomic;
@@ -255,8 +260,9 @@ UnitTracker::Answer UnitTracker::find_frame(const Thread& state, SetId set, bool
     bool section = frame.section();
     bool own = frame.is_for(info);
     in_section |= section && !alone && options_.methods;
-    bool declared = section ? !in_accessor && claimed == kNoFrame && (alone || !guards_itself(state, i, info))
-                            : role.scope == Scope::Everything || (!alone && role.scope == Scope::Owners && own);
+    bool declared = section
+                        ? !in_accessor && claimed == kNoFrame && (alone || !guards_itself(state, i, info))
+                        : role.scope == Scope::Everything || (!alone && role.scope == Scope::Owners && own);
     if (declared) {
       Answer answer{.frame = i, .claimed = claimed, .in_section = in_section};
       if (section && !alone && options_.methods) answer.merged = direct_user(state, i, innermost, info);
@@ -264,29 +270,36 @@ UnitTracker::Answer UnitTracker::find_frame(const Thread& state, SetId set, bool
     }
     if (alone) continue;
     if (claimed == kNoFrame && !frame.claims.empty()) {
-      if (const Claim* claim = frame.claims.find(set); claim != nullptr && (claim->whole || claim->round)) claimed = i;
+      if (const Claim* claim = frame.claims.find(set); claim != nullptr && (claim->whole || claim->round))
+        claimed = i;
     }
     if (role.barred) innermost = claimed = kNoFrame;
-    if (role.opaque_locks && (role.scope == Scope::Additional || !own)) in_accessor = true, walks = role.walks;
+    if (role.opaque_locks && (role.scope == Scope::Additional || !own))
+      in_accessor = true, walks = role.walks;
     if (role.heuristic && !role.transparent) innermost = i;
   }
   const bool by_accessor = in_accessor && !walks;
-  Answer answer{.frame = claimed != kNoFrame ? claimed : innermost, .additional = true, .by_accessor = by_accessor};
+  Answer answer{
+      .frame = claimed != kNoFrame ? claimed : innermost, .additional = true, .by_accessor = by_accessor};
   if (answer.frame == kNoFrame) return answer;
   const Frame& frame = state.frames[answer.frame];
   const Claim* claim = frame.claims.find(set);
   if (claim != nullptr && claim->whole) return answer;
-  answer.round = frame.rounds_lock || (by_accessor && frame.in_rounds) || (claim != nullptr && (claim->round || claim->left));
+  answer.round = frame.rounds_lock || (by_accessor && frame.in_rounds) ||
+                 (claim != nullptr && (claim->round || claim->left));
   return answer;
 }
 
 bool UnitTracker::Frame::is_for(const SetInfo& set) const {
-  if (set.owner != kNone<OwnerId> && (set.owner == owner || set.owner == role.statics || set.owner == role.file)) return true;
+  if (set.owner != kNone<OwnerId> &&
+      (set.owner == owner || set.owner == role.statics || set.owner == role.file))
+    return true;
   return role.sets != nullptr && names_set(*role.sets, set.name);
 }
 
-// Whether, within a lock section, a method of the set's own object touches the set under another lock: the object keeps itself
-// whole, as a logger does, and who calls it twice in a section does not thereby make it part of what the section is for.
+// Whether, within a lock section, a method of the set's own object touches the set under another lock: the
+// object keeps itself whole, as a logger does, and who calls it twice in a section does not thereby make it
+// part of what the section is for.
 bool UnitTracker::guards_itself(const Thread& state, uint32_t section, const SetInfo& set) const {
   bool in_method = false;
   for (uint32_t i = section + 1; i < state.frames.size(); ++i) {
@@ -297,9 +310,10 @@ bool UnitTracker::guards_itself(const Thread& state, uint32_t section, const Set
   return false;
 }
 
-// The call that would be the additional unit for a set if it were not in a lock section, by its number; 0: the set's own
-// methods touch it there, or no function does. `around`: the function that the section is in.
-uint64_t UnitTracker::direct_user(const Thread& state, uint32_t section, uint32_t around, const SetInfo& set) const {
+// The call that would be the additional unit for a set if it were not in a lock section, by its number; 0:
+// the set's own methods touch it there, or no function does. `around`: the function that the section is in.
+uint64_t UnitTracker::direct_user(const Thread& state, uint32_t section, uint32_t around,
+                                  const SetInfo& set) const {
   uint32_t user = around;
   for (uint32_t i = section + 1; i < state.frames.size(); ++i) {
     const UnitRole& role = state.frames[i].role;
@@ -350,19 +364,23 @@ UnitTracker::Cover& UnitTracker::cover_slowly(const Event& access, SetId set, Ev
   Answer answer;
   if (!state.frames.empty()) {
     const bool alone = access.atomic() || (machinery && in_library(access));
-    // Where an additional unit is over, a lock section in it may be the top-most unit that is declared on the set.
+    // Where an additional unit is over, a lock section in it may be the top-most unit that is declared on the
+    // set.
     do {
       answer = find_frame(state, set, alone);
       claim(state, answer, set, position);
     } while (answer.claimed != kNoFrame);
   }
-  known = {.set = set, .atomic = access.atomic(), .where = &state.version, .number = state.version, .cover = {}};
+  known = {
+      .set = set, .atomic = access.atomic(), .where = &state.version, .number = state.version, .cover = {}};
   // Among what is the library's means the answer depends on the place of the access: it is not kept.
   if (machinery) known.set = kNone<SetId>;
   if (answer.frame == kNoFrame) return known.cover;
   Frame& frame = state.frames[answer.frame];
-  if (!answer.additional && !answer.in_section) known.where = &frame.stamp, known.number = frame.stamp;
-  else if (!answer.additional && frame.section()) known.where = &state.sections, known.number = state.sections;
+  if (!answer.additional && !answer.in_section)
+    known.where = &frame.stamp, known.number = frame.stamp;
+  else if (!answer.additional && frame.section())
+    known.where = &state.sections, known.number = state.sections;
   Part& part = answer.round ? frame.round : frame.whole;
   if (part.open.id == kNone<UnitId>) {
     part.open.id = UnitId{next_++};

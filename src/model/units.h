@@ -8,19 +8,21 @@
 //                                                              of the file the function stands in
 //   [units] unitfor                                            the same, and the sets that it names
 //   begin NAME self=OBJECT of a text trace                     the sets of OBJECT
-// With the source `methods`, a function that touches fields of another object, directly or through accessors, is an
-// additional unit for that object, from its first such access on that no declared unit covers. It does not propagate
-// to its callers (the paper's unitfor), and it is over where one of the object's own methods is called. Where a lock
-// section covers what such a function touches, it does so for all of it together, as the function would. Accessors are
-// plain getters and setters and the steps of iterators: they are never units for what they touch, nor are the lock sections
-// in them; their caller is.
-// What a function uses through getters and setters in a loop, it uses anew in each round: there each round is a unit of its
-// own. A walk with an iterator is one. A loop whose rounds take locks is no walk: what it touches directly, it touches anew too.
+// With the source `methods`, a function that touches fields of another object, directly or through accessors,
+// is an additional unit for that object, from its first such access on that no declared unit covers. It does
+// not propagate to its callers (the paper's unitfor), and it is over where one of the object's own methods is
+// called. Where a lock section covers what such a function touches, it does so for all of it together, as the
+// function would. Accessors are plain getters and setters and the steps of iterators: they are never units
+// for what they touch, nor are the lock sections in them; their caller is. What a function uses through
+// getters and setters in a loop, it uses anew in each round: there each round is a unit of its own. A walk
+// with an iterator is one. A loop whose rounds take locks is no walk: what it touches directly, it touches
+// anew too.
 //
-// What a method, or a struct function, touches through pointers that its object holds (SiteInfo::through_own) is taken for part
-// of that object (the paper's owned), as long as nobody else touches it: as soon as somebody does outside of all methods of
-// the object, it is nobody's and stays so. While there is one thread only, that is how things are put together: there it goes
-// to the last one that reaches it so, and what others touch counts for nothing.
+// What a method, or a struct function, touches through pointers that its object holds (SiteInfo::through_own)
+// is taken for part of that object (the paper's owned), as long as nobody else touches it: as soon as
+// somebody does outside of all methods of the object, it is nobody's and stays so. While there is one thread
+// only, that is how things are put together: there it goes to the last one that reaches it so, and what
+// others touch counts for nothing.
 //
 // Lock sections need not nest: of two that overlap, the one that began first is the top-most until it ends.
 #pragma once
@@ -42,9 +44,9 @@
 
 namespace cleave {
 
-// [units] unitfor of cleave.toml, "audit(Chain)": what CLEAVE_UNITFOR says, from outside. The function is a unit on the sets
-// of that name (matches_set). Both are globs. Where the annotation means the object of one parameter, this means every object
-// of that kind: what was passed is not in a trace.
+// [units] unitfor of cleave.toml, "audit(Chain)": what CLEAVE_UNITFOR says, from outside. The function is a
+// unit on the sets of that name (matches_set). Both are globs. Where the annotation means the object of one
+// parameter, this means every object of that kind: what was passed is not in a trace.
 struct UnitFor {
   std::string function, set;
 };
@@ -88,9 +90,10 @@ std::string unit_label(const Trace& tables, const Unit& unit);
 // The same where the lock of a section may have ended: by its name.
 std::string unit_label(const Trace& tables, const Unit& unit, std::string_view lock);
 
-// A unit that is open now. `additional`: it is not declared on the set of the access that was asked about, which
-// therefore counts as one with the set it is declared on (Marathon 4.1). `merged`: of a lock section, which function call
-// touches the set directly: in the section what that call touches so counts as one; 0: none does.
+// A unit that is open now. `additional`: it is not declared on the set of the access that was asked about,
+// which therefore counts as one with the set it is declared on (Marathon 4.1). `merged`: of a lock section,
+// which function call touches the set directly: in the section what that call touches so counts as one; 0:
+// none does.
 struct OpenUnit {
   Unit unit;
   UnitId id = kNone<UnitId>;
@@ -106,10 +109,10 @@ struct UnitRole {
   // Its caller takes what it touches (of a method of an iterator or nested class: of other objects), and
   // `opaque_locks`: the lock sections in it are no units for that either.
   bool transparent = false, opaque_locks = false;
-  bool walks = false;   // a step of an iterator: what it touches is touched by its caller directly
-  bool round = false;   // no unit: another round of a loop begins
-  bool may_wait = false;  // no unit: a place to wait on a condition variable
-  bool barred = false;  // said not to be atomic: it is no additional unit, and nothing around it is for it
+  bool walks = false;      // a step of an iterator: what it touches is touched by its caller directly
+  bool round = false;      // no unit: another round of a loop begins
+  bool may_wait = false;   // no unit: a place to wait on a condition variable
+  bool barred = false;     // said not to be atomic: it is no additional unit, and nothing around it is for it
   bool heuristic = false;  // ends where its thread forks or joins: such a function is not meant to be atomic
   bool known = false;
   const std::vector<std::string>* sets = nullptr;  // globs: it is declared on these too (UnitFor)
@@ -154,8 +157,8 @@ class UnitTracker {
   void feed(const Event& event, EventIndex position);
   std::span<const OpenUnit> ended() const { return ended_; }
 
-  // What an access has to know of its variable, whose object may have come into other hands by the access. To be asked once for
-  // each access, in order, before cover().
+  // What an access has to know of its variable, whose object may have come into other hands by the access. To
+  // be asked once for each access, in order, before cover().
   SetMap::Member member(const Event& access) {
     const SetMap::Member known = sets_.member(access.variable());
     if (known.hold == Hold::Fixed || (known.hold == Hold::Free && !leads(access))) [[likely]]
@@ -163,8 +166,8 @@ class UnitTracker {
     return reached(access, known);
   }
 
-  // Who takes the accesses of a thread to a set. The same one, `note` included, is given until one of the thread's units
-  // begins, ends or changes.
+  // Who takes the accesses of a thread to a set. The same one, `note` included, is given until one of the
+  // thread's units begins, ends or changes.
   struct Cover {
     OpenUnit* unit = nullptr;  // null: none covers it, the access is a unit of its own
     uint64_t note = 0;         // for who asks; 0 at first
@@ -217,13 +220,14 @@ class UnitTracker {
     Part round;  // in a loop, for what is used through accessors; and for sets that the whole has left
     BySet<Claim> claims;
     bool in_rounds = false;
-    bool rounds_lock = false;   // a round has taken locks: what comes is of its round, also what is touched directly
+    bool rounds_lock =
+        false;  // a round has taken locks: what comes is of its round, also what is touched directly
     uint64_t locks_before = 0;  // Thread::locks when this round, or the frame, began
     UnitRole role;
     InstanceId self = kNone<InstanceId>;  // of its object
     OwnerId owner = kNone<OwnerId>;
-    uint64_t stamp = 0;  // another one whenever another unit begins as its whole; 0: it is gone
-    uint64_t below = 0;  // Thread::version before it came
+    uint64_t stamp = 0;           // another one whenever another unit begins as its whole; 0: it is gone
+    uint64_t below = 0;           // Thread::version before it came
     uint64_t sections_below = 0;  // of a section: Thread::sections before it came
 
     bool section() const { return unit.lock != kNone<SyncId>; }
@@ -249,7 +253,8 @@ class UnitTracker {
     }
     void erase(size_t frame) {
       if (frame + 1 < size_)
-        std::rotate(frames_.begin() + static_cast<ptrdiff_t>(frame), frames_.begin() + static_cast<ptrdiff_t>(frame) + 1,
+        std::rotate(frames_.begin() + static_cast<ptrdiff_t>(frame),
+                    frames_.begin() + static_cast<ptrdiff_t>(frame) + 1,
                     frames_.begin() + static_cast<ptrdiff_t>(size_));
       --size_;
     }
@@ -271,17 +276,17 @@ class UnitTracker {
     Cover cover;
   };
   static constexpr size_t kKnown = 16;
-  // Who is declared on a set depends on the frames up to that one, and if it is a lock section on the sections within it; of a
-  // method in a section, and everything else, on all of them. When a frame goes and
+  // Who is declared on a set depends on the frames up to that one, and if it is a lock section on the
+  // sections within it; of a method in a section, and everything else, on all of them. When a frame goes and
   // nothing else has changed, what was known before it came is good again.
   struct Thread {
     Frames frames;
-    uint64_t last = 1;        // number that was given out
-    uint64_t version = 1;     // of the frames
-    uint64_t changed_at = 0;  // no version up to this one comes back
-    uint64_t locks = 0;       // taken so far, but those in accessors
+    uint64_t last = 1;                               // number that was given out
+    uint64_t version = 1;                            // of the frames
+    uint64_t changed_at = 0;                         // no version up to this one comes back
+    uint64_t locks = 0;                              // taken so far, but those in accessors
     uint64_t sections = 1, sections_changed_at = 0;  // the same of the lock sections among the frames
-    std::array<Known, kKnown> known;  // answers, by set
+    std::array<Known, kKnown> known;                 // answers, by set
     // What was found to be touched in a method of who has taken it, at that version.
     InstanceId inside = kNone<InstanceId>;
     uint64_t inside_version = 0;
@@ -326,9 +331,7 @@ class UnitTracker {
   bool in_library(const Event& access);
   void claim(Thread& thread, const Answer& answer, SetId set, EventIndex position);
   static void leave(Claim& claim);
-  bool leads(const Event& access) {
-    return known_to_lead(access) && options_.methods && !access.atomic();
-  }
+  bool leads(const Event& access) { return known_to_lead(access) && options_.methods && !access.atomic(); }
   // Whether the place of the access, or of the call that it is in, is SiteInfo::through_own.
   bool known_to_lead(const Event& access) {
     if (access.site == kNone<SiteId>) return false;

@@ -16,15 +16,30 @@ Allocations::Earlier Allocations::step(EventNumber e, const Event& event) {
   }
   const Position at = positions_.of(e);
   switch (event.kind) {
-    case EventKind::Acquire: take(thread, {event.object, false}); break;
-    case EventKind::AcquireShared: take(thread, {event.object, true}); break;
+    case EventKind::Acquire:
+      take(thread, {event.object, false});
+      break;
+    case EventKind::AcquireShared:
+      take(thread, {event.object, true});
+      break;
     case EventKind::Release:
-    case EventKind::ReleaseShared: give(thread, event.object, at); break;
-    case EventKind::Wait: give(thread, event.object2, at); break;
-    case EventKind::Wake: take(thread, {event.object2, false}); break;
-    case EventKind::Alloc: allocate(event, at); break;
-    case EventKind::Free: free(event); break;
-    default: break;
+    case EventKind::ReleaseShared:
+      give(thread, event.object, at);
+      break;
+    case EventKind::Wait:
+      give(thread, event.object2, at);
+      break;
+    case EventKind::Wake:
+      take(thread, {event.object2, false});
+      break;
+    case EventKind::Alloc:
+      allocate(event, at);
+      break;
+    case EventKind::Free:
+      free(event);
+      break;
+    default:
+      break;
   }
   return {};
 }
@@ -53,7 +68,8 @@ void Allocations::free(const Event& event) {
 uint32_t Allocations::find_block(VariableId id) const {
   const VariableInfo& variable = trace_.variable(id);
   if (variable.address == 0) {  // of a text trace
-    auto found = variable.object == cleave::kNone<ObjectId> ? of_object_.end() : of_object_.find(raw(variable.object));
+    auto found =
+        variable.object == cleave::kNone<ObjectId> ? of_object_.end() : of_object_.find(raw(variable.object));
     return found == of_object_.end() ? kNowhere : found->second;
   }
   auto after = at_address_.upper_bound(variable.address);
@@ -62,7 +78,8 @@ uint32_t Allocations::find_block(VariableId id) const {
   return variable.address - address < blocks_[block - kFirst].bytes ? block : kNowhere;
 }
 
-// Of two sections of one lock that are not both shared, the one with the allocation is over before the other begins.
+// Of two sections of one lock that are not both shared, the one with the allocation is over before the other
+// begins.
 Allocations::Earlier Allocations::before_use(const Block& block, uint32_t thread) const {
   Earlier earlier{block.thread, block.at};
   for (const Use& theirs : block.held) {

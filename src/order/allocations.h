@@ -1,6 +1,6 @@
-// Memory is used after it was allocated, and where the allocation and the use lie in sections of one lock, after that
-// whole section: a node that a thread makes and puts into a list under a lock is filled before anybody can come to it.
-// That holds also where the code that puts it there was not instrumented.
+// Memory is used after it was allocated, and where the allocation and the use lie in sections of one lock,
+// after that whole section: a node that a thread makes and puts into a list under a lock is filled before
+// anybody can come to it. That holds also where the code that puts it there was not instrumented.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -11,7 +11,8 @@
 
 namespace cleave::order {
 
-// Fed with every event, in trace order. O(log blocks) the first time that a variable is used, O(locks held) afterwards.
+// Fed with every event, in trace order. O(log blocks) the first time that a variable is used, O(locks held)
+// afterwards.
 class Allocations {
  public:
   Allocations(const Trace& trace, const ThreadPositions& positions)
@@ -35,7 +36,8 @@ class Allocations {
     uint64_t bytes;
     std::vector<Use> held;
   };
-  static constexpr uint32_t kUnknown = 0, kNowhere = 1, kFirst = 2;  // of block_of_; indexes into blocks_ from kFirst on
+  static constexpr uint32_t kUnknown = 0, kNowhere = 1,
+                            kFirst = 2;  // of block_of_; indexes into blocks_ from kFirst on
 
   void take(uint32_t thread, Use use) { held_[thread].push_back(use); }
   void give(uint32_t thread, uint32_t lock, Position at);
@@ -47,12 +49,12 @@ class Allocations {
 
   const Trace& trace_;
   const ThreadPositions& positions_;
-  std::vector<std::vector<Use>> held_;                                       // by thread
-  boost::unordered_flat_map<uint64_t, std::vector<Position>> given_;         // by thread and lock
+  std::vector<std::vector<Use>> held_;                                // by thread
+  boost::unordered_flat_map<uint64_t, std::vector<Position>> given_;  // by thread and lock
   std::vector<Block> blocks_;
-  boost::unordered_flat_map<uint32_t, uint32_t> of_object_;                  // block that is the object, while it lives
-  std::map<uint64_t, uint32_t> at_address_;                                  // the same by address
-  std::vector<uint32_t> block_of_;                                           // by variable
+  boost::unordered_flat_map<uint32_t, uint32_t> of_object_;  // block that is the object, while it lives
+  std::map<uint64_t, uint32_t> at_address_;                  // the same by address
+  std::vector<uint32_t> block_of_;                           // by variable
 };
 
 }  // namespace cleave::order

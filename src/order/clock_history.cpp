@@ -25,7 +25,8 @@ ClockHistory::Steps& ClockHistory::make(uint32_t t, uint32_t u) {
 }
 
 Position ClockHistory::value_at(const Steps& steps, Position at) {
-  auto after = std::upper_bound(steps.begin(), steps.end(), at, [](Position p, const Step& s) { return p < s.at; });
+  auto after =
+      std::upper_bound(steps.begin(), steps.end(), at, [](Position p, const Step& s) { return p < s.at; });
   return after == steps.begin() ? 0 : std::prev(after)->value;
 }
 

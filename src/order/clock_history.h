@@ -1,7 +1,8 @@
-// Vector clocks of every event of every thread, kept as what changes. The clock of an event says, for each thread u,
-// how many of u's first events come before it; the set of those events is closed downwards. Along a thread a component
-// only grows, and grows only where the thread learns something of another one, so each (thread, component) has a short
-// list of steps. Asking for a component is one binary search; memory is 8 bytes a step, whatever the trace's length.
+// Vector clocks of every event of every thread, kept as what changes. The clock of an event says, for each
+// thread u, how many of u's first events come before it; the set of those events is closed downwards. Along a
+// thread a component only grows, and grows only where the thread learns something of another one, so each
+// (thread, component) has a short list of steps. Asking for a component is one binary search; memory is 8
+// bytes a step, whatever the trace's length.
 #pragma once
 
 #include <algorithm>
@@ -24,13 +25,15 @@ class ClockHistory {
  public:
   explicit ClockHistory(size_t threads);
 
-  // From position `at` of thread t on, the first `value` events of u come before. Calls for one t must not go back.
+  // From position `at` of thread t on, the first `value` events of u come before. Calls for one t must not go
+  // back.
   void raise(uint32_t t, Position at, uint32_t u, Position value);
   // The event of t at `at` comes after the event of u at `upto` and so after all that comes before that.
   void join(uint32_t t, Position at, uint32_t u, Position upto);
   void join(uint32_t t, Position at, const Clock& clock);
 
-  // How many of u's first events come before the event of t at position `at`; that event itself counts for u == t.
+  // How many of u's first events come before the event of t at position `at`; that event itself counts for u
+  // == t.
   Position known(uint32_t t, Position at, uint32_t u) const;
   // The first position of t whose event comes after u's event at `value`; kNever if none does.
   Position first_knowing(uint32_t t, uint32_t u, Position value) const;
@@ -62,7 +65,7 @@ class ClockHistory {
   static Position recent_value_at(const Steps& steps, Position at);
 
   std::vector<std::vector<uint32_t>> components_;
-  std::vector<uint32_t> dense_;  // list of each (t, u), where there are few threads
+  std::vector<uint32_t> dense_;                          // list of each (t, u), where there are few threads
   boost::unordered_flat_map<uint64_t, uint32_t> index_;  // and where there are many
   std::vector<Steps> lists_;
   uint64_t steps_ = 0;

@@ -12,10 +12,14 @@ LockOperations::LockOperations(const Trace& trace)
 
 LockOperation LockOperations::of(const Event& event) const {
   switch (event.kind) {
-    case EventKind::Acquire: return {LockOperation::Acquire, false, event.object};
-    case EventKind::Release: return {LockOperation::Release, false, event.object};
-    case EventKind::AcquireShared: return {LockOperation::Acquire, true, event.object};
-    case EventKind::ReleaseShared: return {LockOperation::Release, true, event.object};
+    case EventKind::Acquire:
+      return {LockOperation::Acquire, false, event.object};
+    case EventKind::Release:
+      return {LockOperation::Release, false, event.object};
+    case EventKind::AcquireShared:
+      return {LockOperation::Acquire, true, event.object};
+    case EventKind::ReleaseShared:
+      return {LockOperation::Release, true, event.object};
     case EventKind::Wait:
       if (event.object2 >= irregular_.size()) return {};
       return {LockOperation::Release, false, event.object2};
@@ -28,12 +32,14 @@ LockOperation LockOperations::of(const Event& event) const {
     case EventKind::Post:
       if (!token_lock_[event.object]) return {};
       return {LockOperation::Release, false, event.object};
-    default: return {};
+    default:
+      return {};
   }
 }
 
 void LockOperations::find_token_locks(const Trace& trace) {
-  boost::unordered_flat_map<uint64_t, int> balance;  // semaphore << 32 | thread → 1 while the thread has the token
+  boost::unordered_flat_map<uint64_t, int>
+      balance;  // semaphore << 32 | thread → 1 while the thread has the token
   std::vector<bool> seen(token_lock_.size(), false), wrong(token_lock_.size(), false);
   for (const Event& event : trace.events()) {
     if (event.kind != EventKind::Down && event.kind != EventKind::Post) continue;
@@ -51,7 +57,7 @@ void LockOperations::find_irregular(const Trace& trace) {
   struct Held {
     uint32_t exclusive = UINT32_MAX;  // thread
     uint32_t depth = 0;
-    uint32_t shared = 0;              // how many times, by whomever
+    uint32_t shared = 0;  // how many times, by whomever
   };
   std::vector<Held> locks(irregular_.size());
   boost::unordered_flat_map<uint64_t, uint32_t> readers;

@@ -1,5 +1,5 @@
-// Which events take and give back a lock. Condition waits release their mutex and wakes take it again; a semaphore
-// that starts with one token and that every thread takes and gives back in turn is a lock too.
+// Which events take and give back a lock. Condition waits release their mutex and wakes take it again; a
+// semaphore that starts with one token and that every thread takes and gives back in turn is a lock too.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class LockOperations {
   explicit LockOperations(const Trace& trace);
 
   LockOperation of(const Event& event) const;
-  // By sync id: locks that the trace shows not to exclude (released by a thread that does not hold it, held by two at
-  // once), and semaphores that are no locks.
+  // By sync id: locks that the trace shows not to exclude (released by a thread that does not hold it, held
+  // by two at once), and semaphores that are no locks.
   const std::vector<bool>& irregular() const { return irregular_; }
 
  private:

@@ -41,7 +41,10 @@ std::string bytes_of(const std::vector<HeldLock>& state) {
 class LockStateBuilder {
  public:
   LockStateBuilder(const Trace& trace, const ThreadPositions& positions, LockStates& into)
-      : trace_(trace), positions_(positions), into_(into), operations_(trace),
+      : trace_(trace),
+        positions_(positions),
+        into_(into),
+        operations_(trace),
         state_(trace.threads().size(), kNothingHeld) {}
 
   void run() {
@@ -99,7 +102,10 @@ class LockStateBuilder {
 };
 
 LockStates::LockStates(const Trace& trace, const ThreadPositions& positions)
-    : trace_(&trace), positions_(&positions), change_of_(trace.size()), changes_(trace.threads().size()),
+    : trace_(&trace),
+      positions_(&positions),
+      change_of_(trace.size()),
+      changes_(trace.threads().size()),
       last_free_(trace.threads().size()) {
   intern({});
   LockStateBuilder(trace, positions, *this).run();
@@ -115,7 +121,8 @@ LockStateId LockStates::after_acquire(LockStateId from, LockUse use) {
   uint64_t key = pair_key(raw(from), use.lock << 1 | (use.shared ? 1 : 0));
   if (auto found = acquired_.find(key); found != acquired_.end()) return found->second;
   State state = states_[raw(from)];
-  auto place = std::find_if(state.begin(), state.end(), [&](const HeldLock& h) { return h.use.lock == use.lock; });
+  auto place =
+      std::find_if(state.begin(), state.end(), [&](const HeldLock& h) { return h.use.lock == use.lock; });
   if (place != state.end()) {
     ++place->depth;
     if (!use.shared) place->use.shared = false;
@@ -134,7 +141,8 @@ LockStateId LockStates::after_release(LockStateId from, uint32_t lock, bool shar
   uint64_t key = pair_key(raw(from), lock << 1 | (shared ? 1 : 0));
   if (auto found = released_.find(key); found != released_.end()) return found->second;
   State state = states_[raw(from)];
-  auto place = std::find_if(state.begin(), state.end(), [&](const HeldLock& h) { return h.use.lock == lock; });
+  auto place =
+      std::find_if(state.begin(), state.end(), [&](const HeldLock& h) { return h.use.lock == lock; });
   if (place != state.end() && --place->depth == 0) state.erase(place);
   LockStateId to = intern(std::move(state));
   released_.emplace(key, to);
@@ -162,7 +170,8 @@ bool LockStates::compatible(LockStateId a, LockStateId b) const {
   bool result = true;
   for (const HeldLock& mine : held(a)) {
     for (const HeldLock& other : held(b)) {
-      if (conflict(mine.use, other.use) || (meets(mine.since, other.use) && meets(other.since, mine.use))) result = false;
+      if (conflict(mine.use, other.use) || (meets(mine.since, other.use) && meets(other.since, mine.use)))
+        result = false;
     }
   }
   compatible_.emplace(key, result);

@@ -1,15 +1,17 @@
 // Which locks each thread holds at each event, in which mode, and what it has acquired since it took them
-// (acquisition histories: Kahlon, Ivancic, Gupta; Farzan, Madhusudan, Sorrentino). States are interned: a state is a
-// small number, equal numbers mean equal states, and "after acquiring m in state 17" is one table look-up.
+// (acquisition histories: Kahlon, Ivancic, Gupta; Farzan, Madhusudan, Sorrentino). States are interned: a
+// state is a small number, equal numbers mean equal states, and "after acquiring m in state 17" is one table
+// look-up.
 //
-// Two threads cannot be at two events together if they hold one lock there, one of them exclusively; or if the first
-// holds a and has since acquired b, while the second holds b and has since acquired a. Both arguments are about the
-// last acquisitions only, so they are true for locks that do not nest as well; what nesting gives is that nothing else
-// excludes.
+// Two threads cannot be at two events together if they hold one lock there, one of them exclusively; or if
+// the first holds a and has since acquired b, while the second holds b and has since acquired a. Both
+// arguments are about the last acquisitions only, so they are true for locks that do not nest as well; what
+// nesting gives is that nothing else excludes.
 //
-// Without lying: a lock that the recorded run itself shows not to exclude (released by a thread that does not hold it,
-// or held twice at once) is ignored altogether. A semaphore that starts with one token and that every thread takes and
-// gives back in turn is a lock. Histories are cut at kHistory locks: a shorter history excludes less, never more.
+// Without lying: a lock that the recorded run itself shows not to exclude (released by a thread that does not
+// hold it, or held twice at once) is ignored altogether. A semaphore that starts with one token and that
+// every thread takes and gives back in turn is a lock. Histories are cut at kHistory locks: a shorter history
+// excludes less, never more.
 //
 // Memory: 4 bytes an event plus 8 a lock operation. One pass, O(1) an operation.
 #pragma once
@@ -36,8 +38,8 @@ struct LockUse {
 
 struct HeldLock {
   LockUse use;
-  uint32_t depth = 1;              // of a re-entrant lock
-  std::vector<LockUse> since;      // acquired since, ascending
+  uint32_t depth = 1;          // of a re-entrant lock
+  std::vector<LockUse> since;  // acquired since, ascending
   friend bool operator==(const HeldLock&, const HeldLock&) = default;
 };
 
@@ -63,14 +65,16 @@ class LockStates {
   // Whether two threads can be in these two states at the same time. O(held locks and histories), remembered.
   bool compatible(LockStateId a, LockStateId b) const;
 
-  // The states of a thread from after position `from` until before position `to`: where it can be paused between the
-  // two. With more than kPauses of them it is one state that is a part of each: what is held throughout. O(1) mostly.
+  // The states of a thread from after position `from` until before position `to`: where it can be paused
+  // between the two. With more than kPauses of them it is one state that is a part of each: what is held
+  // throughout. O(1) mostly.
   static constexpr size_t kPauses = 8;
   PauseSetId pauses(uint32_t thread, Position from, Position to);
   // Whether another thread can be in `state` while this one is in one of its pauses.
   bool compatible(PauseSetId pauses, LockStateId state) const;
 
-  // Positions from `from` to before `to` after which the state is another than before, the first being `from` itself.
+  // Positions from `from` to before `to` after which the state is another than before, the first being `from`
+  // itself.
   std::vector<Position> changes(uint32_t thread, Position from, Position to) const;
 
   // The thread's critical sections of a lock, by position.
@@ -97,9 +101,10 @@ class LockStates {
 
   const Trace* trace_;
   const ThreadPositions* positions_;
-  std::vector<uint32_t> change_of_;               // by event: number of changes of its thread so far
-  std::vector<std::vector<Change>> changes_;      // by thread
-  std::vector<std::vector<uint32_t>> last_free_;  // by thread and change: 1 + last change so far to nothing held
+  std::vector<uint32_t> change_of_;           // by event: number of changes of its thread so far
+  std::vector<std::vector<Change>> changes_;  // by thread
+  std::vector<std::vector<uint32_t>>
+      last_free_;  // by thread and change: 1 + last change so far to nothing held
   std::vector<State> states_;
   std::vector<std::vector<LockStateId>> sets_;
   boost::unordered_flat_map<std::string, uint32_t> interned_, interned_sets_;

@@ -9,9 +9,16 @@ namespace cleave::order {
 // Walks the trace once; `now_[u]` is how far thread u has been walked.
 class MustOrderBuilder {
  public:
-  MustOrderBuilder(const Trace& trace, const ThreadPositions& positions, const SyncIndex& syncs, ClockHistory& history)
-      : trace_(trace), positions_(positions), syncs_(syncs), history_(history), now_(trace.threads().size(), 0),
-        forked_(trace.threads().size(), kNoEvent), waits_(trace.threads().size()), passes_(trace.threads().size()),
+  MustOrderBuilder(const Trace& trace, const ThreadPositions& positions, const SyncIndex& syncs,
+                   ClockHistory& history)
+      : trace_(trace),
+        positions_(positions),
+        syncs_(syncs),
+        history_(history),
+        now_(trace.threads().size(), 0),
+        forked_(trace.threads().size(), kNoEvent),
+        waits_(trace.threads().size()),
+        passes_(trace.threads().size()),
         allocations_(trace, positions) {}
 
   void run() {
@@ -30,24 +37,42 @@ class MustOrderBuilder {
     now_[t] = at;
     if (at == 1 && forked_[t] != kNoEvent) after(t, at, forked_[t]);
     if (Allocations::Earlier earlier = allocations_.step(e, event); earlier.upto != 0) {
-      if (history_.known(t, at, earlier.thread) < earlier.upto) history_.join(t, at, earlier.thread, earlier.upto);
+      if (history_.known(t, at, earlier.thread) < earlier.upto)
+        history_.join(t, at, earlier.thread, earlier.upto);
     }
     switch (event.kind) {
-      case EventKind::Fork: forked_[raw(event.other())] = e; break;
-      case EventKind::Join: history_.join(t, at, raw(event.other()), now_[raw(event.other())]); break;
+      case EventKind::Fork:
+        forked_[raw(event.other())] = e;
+        break;
+      case EventKind::Join:
+        history_.join(t, at, raw(event.other()), now_[raw(event.other())]);
+        break;
       case EventKind::OnceAbort:
-      case EventKind::OnceEnd: once_[event.object] = e; break;
+      case EventKind::OnceEnd:
+        once_[event.object] = e;
+        break;
       case EventKind::OnceBegin:  // after the attempt before it was left
       case EventKind::OnceSeen:
         if (auto end = once_.find(event.object); end != once_.end()) after(t, at, end->second);
         break;
-      case EventKind::Pass: pass(t, at, event.sync()); break;
+      case EventKind::Pass:
+        pass(t, at, event.sync());
+        break;
       case EventKind::Signal:
-      case EventKind::Broadcast: last_signal_[event.object] = e; break;
-      case EventKind::Wait: waits_[t] = {event.sync(), e}; break;
-      case EventKind::Wake: wake(t, at, event); break;
-      case EventKind::Down: down(t, at, event.sync()); break;
-      default: break;
+      case EventKind::Broadcast:
+        last_signal_[event.object] = e;
+        break;
+      case EventKind::Wait:
+        waits_[t] = {event.sync(), e};
+        break;
+      case EventKind::Wake:
+        wake(t, at, event);
+        break;
+      case EventKind::Down:
+        down(t, at, event.sync());
+        break;
+      default:
+        break;
     }
   }
 
@@ -66,7 +91,8 @@ class MustOrderBuilder {
     }
   }
 
-  // A lower bound of the clock of u's event at `at`, which may not have been walked yet: then of what is known so far.
+  // A lower bound of the clock of u's event at `at`, which may not have been walked yet: then of what is
+  // known so far.
   Clock bound(uint32_t u, Position at) const {
     Clock clock = history_.clock(u, std::min(at, now_[u]));
     for (Component& c : clock) {
@@ -84,7 +110,8 @@ class MustOrderBuilder {
     std::optional<Clock> common;
     for (const ThreadOperations& signaller : syncs_.use(event.sync())->signals) {
       if (signaller.thread == t) continue;
-      // Along one thread clocks grow, so its first signal that can still come after the wait is the least of them.
+      // Along one thread clocks grow, so its first signal that can still come after the wait is the least of
+      // them.
       uint64_t past = count_upto(signaller, history_.known(t, slept, signaller.thread));
       if (past == signaller.at.size()) continue;
       Clock clock = bound(signaller.thread, signaller.at[past]);
@@ -93,8 +120,8 @@ class MustOrderBuilder {
     if (common) join_walked(t, at, *common);
   }
 
-  // What is common to several signals may name events that the recorded run has not reached: an event of the future
-  // cannot come before this one, since the recorded run itself is a reordering.
+  // What is common to several signals may name events that the recorded run has not reached: an event of the
+  // future cannot come before this one, since the recorded run itself is a reordering.
   void join_walked(uint32_t t, Position at, const Clock& clock) {
     for (const Component& c : clock) history_.raise(t, at, c.thread, std::min(c.value, now_[c.thread]));
   }
@@ -102,7 +129,8 @@ class MustOrderBuilder {
   void down(uint32_t t, Position at, SyncId semaphore) {
     const SyncUse* use = syncs_.use(semaphore);
     uint64_t downs = 0;
-    for (const ThreadOperations& own : use->downs) downs += count_upto(own, history_.known(t, at, own.thread));
+    for (const ThreadOperations& own : use->downs)
+      downs += count_upto(own, history_.known(t, at, own.thread));
     if (downs <= use->tokens) return;
     uint64_t needed = downs - use->tokens;
     uint64_t available = 0, posters = 0;

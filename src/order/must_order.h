@@ -1,19 +1,22 @@
-// What comes before what in every reordering of the recorded events that synchronization permits: the order that stage
-// `order` of predict relies on. It holds for every prefix-closed interleaving in which each thread does its recorded
-// events, whatever values are read:
+// What comes before what in every reordering of the recorded events that synchronization permits: the order
+// that stage `order` of predict relies on. It holds for every prefix-closed interleaving in which each thread
+// does its recorded events, whatever values are read:
 //
 //   fork before the child's first event; the child's last event before join; once-end before once-seen;
 //   once: an attempt that was left before the next one (who tries first is taken as recorded);
-//   barrier: the n-th arrivals of all parties before each n-th pass, where the parties are the only users (with more
+//   barrier: the n-th arrivals of all parties before each n-th pass, where the parties are the only users
+//   (with more
 //     users than parties who meets whom may change, and nothing must);
-//   condition: a wake needs a signal or broadcast that came after its wait began. Which one may change, so it comes
-//     after what all signals that could do it have in common. A wake that timed out, or that nothing in the recorded
-//     run explains (spurious), needs none;
-//   memory: its allocation before its use; under a common lock, all of the section that allocates (allocations.h);
-//   semaphore: the n-th down needs n - tokens posts; it comes after the posts that are needed whoever posts the rest.
+//   condition: a wake needs a signal or broadcast that came after its wait began. Which one may change, so it
+//   comes
+//     after what all signals that could do it have in common. A wake that timed out, or that nothing in the
+//     recorded run explains (spurious), needs none;
+//   memory: its allocation before its use; under a common lock, all of the section that allocates
+//   (allocations.h); semaphore: the n-th down needs n - tokens posts; it comes after the posts that are
+//   needed whoever posts the rest.
 //
-// Otherwise locks order nothing here: which critical section comes first may change. Cost: one pass, O(threads) a wake or
-// down.
+// Otherwise locks order nothing here: which critical section comes first may change. Cost: one pass,
+// O(threads) a wake or down.
 #pragma once
 
 #include "order/clock_history.h"

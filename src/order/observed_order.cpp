@@ -10,9 +10,15 @@ class ObservedOrderBuilder {
  public:
   ObservedOrderBuilder(const Trace& trace, const ThreadPositions& positions, const SyncIndex& syncs,
                        ClockHistory& history, std::vector<EventNumber>& sources)
-      : trace_(trace), positions_(positions), syncs_(syncs), history_(history), sources_(sources),
-        last_write_(trace.variables().size(), kNoEvent), forked_(trace.threads().size(), kNoEvent),
-        waits_(trace.threads().size(), kNoEvent), locks_(trace) {
+      : trace_(trace),
+        positions_(positions),
+        syncs_(syncs),
+        history_(history),
+        sources_(sources),
+        last_write_(trace.variables().size(), kNoEvent),
+        forked_(trace.threads().size(), kNoEvent),
+        waits_(trace.threads().size(), kNoEvent),
+        locks_(trace) {
     sources_.assign(trace.size(), kNoEvent);
   }
 
@@ -40,17 +46,23 @@ class ObservedOrderBuilder {
     if (at == 1 && forked_[t] != kNoEvent) after(e, forked_[t]);
     keep_irregular(e, event);
     switch (event.kind) {
-      case EventKind::Fork: forked_[raw(event.other())] = e; break;
+      case EventKind::Fork:
+        forked_[raw(event.other())] = e;
+        break;
       case EventKind::Join:
         history_.join(t, at, raw(event.other()), positions_.last_not_after(raw(event.other()), e));
         break;
       case EventKind::OnceAbort:
-      case EventKind::OnceEnd: once_[event.object] = e; break;
+      case EventKind::OnceEnd:
+        once_[event.object] = e;
+        break;
       case EventKind::OnceBegin:  // after the attempt before it was left
       case EventKind::OnceSeen:
         if (auto end = once_.find(event.object); end != once_.end()) after(e, end->second);
         break;
-      case EventKind::Arrive: arrive(e, event); break;
+      case EventKind::Arrive:
+        arrive(e, event);
+        break;
       case EventKind::Pass:
         for (EventNumber other : barriers_[event.object].complete) after(e, other);
         break;
@@ -60,11 +72,20 @@ class ObservedOrderBuilder {
           signals_[event.object].push_back({e, event.kind == EventKind::Broadcast});
         }
         break;
-      case EventKind::Wait: wait(e, event); break;
-      case EventKind::Wake: wake(e, event); break;
-      case EventKind::Post: posts_[event.object].push_back(e); break;
-      case EventKind::Down: down(e, event); break;
-      default: break;
+      case EventKind::Wait:
+        wait(e, event);
+        break;
+      case EventKind::Wake:
+        wake(e, event);
+        break;
+      case EventKind::Post:
+        posts_[event.object].push_back(e);
+        break;
+      case EventKind::Down:
+        down(e, event);
+        break;
+      default:
+        break;
     }
   }
 
@@ -91,7 +112,8 @@ class ObservedOrderBuilder {
     if (writes(event.kind)) last = e;
   }
 
-  // With more users than parties, who meets whom depends on the order of arrivals: keep generations one after another.
+  // With more users than parties, who meets whom depends on the order of arrivals: keep generations one after
+  // another.
   void arrive(EventNumber e, const Event& event) {
     Barrier& barrier = barriers_[event.object];
     const SyncUse* use = syncs_.use(event.sync());

@@ -1,10 +1,11 @@
-// What came before what in the recorded run for a reason: program order, reads-from, and each synchronization with
-// the partner it had (fork and join, the signal that woke, the post that let down, the barrier's generation, once).
-// Locks are left out: critical sections may be reordered as long as they do not overlap.
+// What came before what in the recorded run for a reason: program order, reads-from, and each synchronization
+// with the partner it had (fork and join, the signal that woke, the post that let down, the barrier's
+// generation, once). Locks are left out: critical sections may be reordered as long as they do not overlap.
 //
-// A set of events that is closed under this order, and under the rule for locks in analysis/predict, keeps every
-// read's write when it is run in the recorded order: that is the under-approximate model. Also holds the sources:
-// which write each read saw. Cost: one pass; a read of another thread's fresh write costs O(threads known).
+// A set of events that is closed under this order, and under the rule for locks in analysis/predict, keeps
+// every read's write when it is run in the recorded order: that is the under-approximate model. Also holds
+// the sources: which write each read saw. Cost: one pass; a read of another thread's fresh write costs
+// O(threads known).
 #pragma once
 
 #include "order/clock_history.h"

@@ -49,7 +49,9 @@ SyncIndex::SyncIndex(const Trace& trace, const ThreadPositions& positions) {
     Position at = positions.of(static_cast<EventNumber>(e));
     switch (event.kind) {
       case EventKind::Signal:
-      case EventKind::Broadcast: append(make(event.sync()).signals, thread, at); break;
+      case EventKind::Broadcast:
+        append(make(event.sync()).signals, thread, at);
+        break;
       case EventKind::Post:
         append(make(event.sync()).posts, thread, at);
         ++balance[event.object];
@@ -70,7 +72,8 @@ SyncIndex::SyncIndex(const Trace& trace, const ThreadPositions& positions) {
         if (use.parties == 0) use.parties = static_cast<uint64_t>(arrived[event.object]);
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   for (auto [sync, number] : index_) {

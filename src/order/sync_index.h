@@ -1,5 +1,5 @@
-// Who operates on each condition variable, semaphore and barrier, where in his thread, and how many tokens or parties
-// it has. One pass; memory is proportional to those operations. Locks are in lock_states.h.
+// Who operates on each condition variable, semaphore and barrier, where in his thread, and how many tokens or
+// parties it has. One pass; memory is proportional to those operations. Locks are in lock_states.h.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -22,9 +22,10 @@ const ThreadOperations* of_thread(const Operations& operations, uint32_t thread)
 uint64_t count_upto(const ThreadOperations& operations, Position upto);
 
 struct SyncUse {
-  Operations signals;   // and broadcasts
+  Operations signals;  // and broadcasts
   Operations posts, downs, arrivals;
-  uint64_t tokens = 0;   // of a semaphore at the start: as said, and at least as many as the recorded run needs
+  uint64_t tokens =
+      0;  // of a semaphore at the start: as said, and at least as many as the recorded run needs
   uint64_t parties = 0;  // of a barrier: as said, else as many as arrived before the first passed
 };
 

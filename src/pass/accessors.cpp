@@ -68,7 +68,8 @@ std::optional<int64_t> own_field(const Value* pointer, const DataLayout& layout)
 }
 
 // Fields of the own object that an address was computed from.
-void collect_fields(const Value* address, const DataLayout& layout, std::set<int64_t>& fields, unsigned depth = 0) {
+void collect_fields(const Value* address, const DataLayout& layout, std::set<int64_t>& fields,
+                    unsigned depth = 0) {
   constexpr unsigned kDeepest = 8;
   const auto* instruction = dyn_cast<Instruction>(address);
   if (instruction == nullptr || depth > kDeepest) return;
@@ -103,10 +104,12 @@ struct Accesses {
     }
   }
   void lock(const CallBase& call) {
-    locks_itself |= any_of(call.args(), [](const Use& argument) { return is_own_object(base_of(argument.get())); });
+    locks_itself |=
+        any_of(call.args(), [](const Use& argument) { return is_own_object(base_of(argument.get())); });
   }
   bool moves_on() const {
-    return std::any_of(led_there.begin(), led_there.end(), [&](int64_t field) { return changed.contains(field); });
+    return std::any_of(led_there.begin(), led_there.end(),
+                       [&](int64_t field) { return changed.contains(field); });
   }
 };
 
@@ -131,8 +134,10 @@ Accessor accessor_kind(const Function& function) {
   }
   if (has_loop(function)) return Accessor::None;
   if (made.reads + made.writes == 1) return made.reads == 1 ? Accessor::Getter : Accessor::Setter;
-  // Who guards what its own pointers lead to is no cursor over somebody else's, but a container: buffer_[tail_++] = item.
-  bool steps = made.pointed_to == 1 && made.own + made.pointed_to == made.reads + made.writes && !made.locks_itself;
+  // Who guards what its own pointers lead to is no cursor over somebody else's, but a container:
+  // buffer_[tail_++] = item.
+  bool steps =
+      made.pointed_to == 1 && made.own + made.pointed_to == made.reads + made.writes && !made.locks_itself;
   if (!steps) return Accessor::None;
   return made.moves_on() ? Accessor::Advance : Accessor::Step;
 }
@@ -144,7 +149,8 @@ bool Lockers::locks(const CallBase& call) {
 }
 
 bool Lockers::locks(const Function& function) {
-  auto [known, fresh] = known_.try_emplace(&function, false);  // while it is looked at: a recursive call adds nothing
+  auto [known, fresh] =
+      known_.try_emplace(&function, false);  // while it is looked at: a recursive call adds nothing
   if (!fresh) return known->second;
   const bool found = any_of(instructions(function), [&](const Instruction& instruction) {
     const auto* call = dyn_cast<CallBase>(&instruction);
@@ -162,8 +168,9 @@ bool may_access(const CallBase& call) {
   if (!callee->isDeclaration()) return debug != nullptr && accessor_kind(*callee) != Accessor::None;
   // Without debug information of its own, which declarations only have when optimising, the name must do.
   StringRef name = callee->getName();
-  return debug != nullptr || (name.starts_with("_Z") && !name.starts_with("_ZNSt") && !name.starts_with("_ZNKSt") &&
-                              !name.starts_with("_ZSt") && !name.starts_with("_Zn") && !name.starts_with("_Zd"));
+  return debug != nullptr ||
+         (name.starts_with("_Z") && !name.starts_with("_ZNSt") && !name.starts_with("_ZNKSt") &&
+          !name.starts_with("_ZSt") && !name.starts_with("_Zn") && !name.starts_with("_Zd"));
 }
 
 }  // namespace cleave

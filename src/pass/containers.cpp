@@ -19,15 +19,17 @@ constexpr const char* kOwns = "__cleave_owns";
 
 // vector, deque; map and set, list; unordered containers; string.
 const StringSet<>& allocating_methods() {
-  static const StringSet<> names{"_M_allocate",      "_M_allocate_map",  "_M_allocate_node",
-                                 "_M_get_node",      "_M_allocate_buckets", "_M_create"};
+  static const StringSet<> names{"_M_allocate", "_M_allocate_map",     "_M_allocate_node",
+                                 "_M_get_node", "_M_allocate_buckets", "_M_create"};
   return names;
 }
 
-// The class of the standard library that the function is a method of, with its first argument as `this`; else null.
+// The class of the standard library that the function is a method of, with its first argument as `this`; else
+// null.
 const DICompositeType* library_class(const Function& function) {
   const DISubprogram* debug = function.getSubprogram();
-  if (function.isDeclaration() || debug == nullptr || !is_system(debug->getFile()) || function.arg_empty()) return nullptr;
+  if (function.isDeclaration() || debug == nullptr || !is_system(debug->getFile()) || function.arg_empty())
+    return nullptr;
   const DISubprogram* declaration = debug->getDeclaration() != nullptr ? debug->getDeclaration() : debug;
   if (!StringRef(qualified_name(declaration)).starts_with("std::")) return nullptr;
   const Argument* first = function.getArg(0);
@@ -44,10 +46,11 @@ Value* allocating_container(Function& function) {
   return function.getArg(0);
 }
 
-// What a method of a class that holds a container's memory does with another of its class. Each exchange is told once: a
-// vector and a deque leave it to their innermost part, the others do it themselves.
+// What a method of a class that holds a container's memory does with another of its class. Each exchange is
+// told once: a vector and a deque leave it to their innermost part, the others do it themselves.
 unsigned handing_over(StringRef type, StringRef method) {
-  static const StringSet<> parts{"_Vector_impl_data", "_Deque_impl_data"}, whole{"list", "_List_base", "_Rb_tree", "_Hashtable"};
+  static const StringSet<> parts{"_Vector_impl_data", "_Deque_impl_data"},
+      whole{"list", "_List_base", "_Rb_tree", "_Hashtable"};
   if (!parts.contains(type) && !whole.contains(type)) return 0;
   if (method == (parts.contains(type) ? "_M_swap_data" : "swap")) return CLEAVE_OWNS_EXCHANGED;
   if (method == "splice" || method == "merge" || method.starts_with("_M_merge")) return CLEAVE_OWNS_SOME;
@@ -134,7 +137,8 @@ void tell_owned_memory(Module& module) {
   };
   std::vector<Place> places;
   for (Function& function : module) {
-    Place place{&function, handing_method(function), allocating_container(function) != nullptr, takes_a_node(function)};
+    Place place{&function, handing_method(function), allocating_container(function) != nullptr,
+                takes_a_node(function)};
     if (place.hands.from != nullptr || place.allocates || place.node) places.push_back(place);
   }
   if (places.empty()) return;
@@ -144,7 +148,8 @@ void tell_owned_memory(Module& module) {
       auto* leaves = dyn_cast<ReturnInst>(block.getTerminator());
       if (leaves == nullptr) continue;
       if (place.allocates) calls.put(leaves, place.function->getArg(0), leaves->getReturnValue(), 0);
-      if (place.hands.from != nullptr) calls.put(leaves, place.function->getArg(0), place.hands.from, place.hands.how);
+      if (place.hands.from != nullptr)
+        calls.put(leaves, place.function->getArg(0), place.hands.from, place.hands.how);
     }
     if (place.node) calls.put_node(*place.function);
   }

@@ -53,8 +53,8 @@ void drop_arguments(std::string& text, StringRef start) {
   }
 }
 
-// "(lambda at a.cpp:3:7)" becomes "(lambda)", and so do unnamed classes: what is called after a place of the source is
-// called otherwise after every edit, and in every checkout.
+// "(lambda at a.cpp:3:7)" becomes "(lambda)", and so do unnamed classes: what is called after a place of the
+// source is called otherwise after every edit, and in every checkout.
 void drop_places(std::string& text) {
   constexpr StringRef kAt = " at ";
   for (size_t at = text.find(kAt); at != std::string::npos; at = text.find(kAt, at + 1)) {

@@ -75,10 +75,9 @@ PreservedAnalyses RecordPass::run(Module& module, ModuleAnalysisManager& analyse
     erase_empty_units(function);
     prepare(function, state_->names);
     functions.invalidate(function, PreservedAnalyses::none());
-    plans.push_back(
-        Planner(function, functions.getResult<AAManager>(function),
-                functions.getResult<ScalarEvolutionAnalysis>(function), tables, state_->names)
-            .plan());
+    plans.push_back(Planner(function, functions.getResult<AAManager>(function),
+                            functions.getResult<ScalarEvolutionAnalysis>(function), tables, state_->names)
+                        .plan());
   }
   tables.add_defined_globals();
   for (const FieldAnnotation& field : state_->names.annotations)

@@ -11,10 +11,11 @@
 
 #include "base/check.h"
 
-#define CLEAVE_LIBRARY_BITCODE(part)                                                                               \
-  __asm__(".section .rodata\n.balign 8\ncleave_library_" #part ":\n.incbin \"" CLEAVE_LIBRARY_FOLDER "/" #part    \
-          ".bc\"\ncleave_library_" #part "_end:\n.byte 0\n.previous\n");                                                      \
-  extern "C" __attribute__((visibility("hidden"))) const char cleave_library_##part[], cleave_library_##part##_end[]
+#define CLEAVE_LIBRARY_BITCODE(part)                                                                 \
+  __asm__(".section .rodata\n.balign 8\ncleave_library_" #part ":\n.incbin \"" CLEAVE_LIBRARY_FOLDER \
+          "/" #part ".bc\"\ncleave_library_" #part "_end:\n.byte 0\n.previous\n");                   \
+  extern "C" __attribute__((visibility("hidden"))) const char cleave_library_##part[],               \
+      cleave_library_##part##_end[]
 
 CLEAVE_LIBRARY_BITCODE(tree);
 CLEAVE_LIBRARY_BITCODE(list);
@@ -38,20 +39,22 @@ const std::vector<Part>& parts() {
   static const std::vector<Part> all{
       {{cleave_library_tree, static_cast<size_t>(cleave_library_tree_end - cleave_library_tree)},
        {"_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_",
-        "_ZSt28_Rb_tree_rebalance_for_erasePSt18_Rb_tree_node_baseRS_", "_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base",
-        "_ZSt18_Rb_tree_incrementPKSt18_Rb_tree_node_base", "_ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base",
+        "_ZSt28_Rb_tree_rebalance_for_erasePSt18_Rb_tree_node_baseRS_",
+        "_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base", "_ZSt18_Rb_tree_incrementPKSt18_Rb_tree_node_base",
+        "_ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base",
         "_ZSt18_Rb_tree_decrementPKSt18_Rb_tree_node_base"}},
       {{cleave_library_list, static_cast<size_t>(cleave_library_list_end - cleave_library_list)},
        {"_ZNSt8__detail15_List_node_base7_M_hookEPS0_", "_ZNSt8__detail15_List_node_base9_M_unhookEv",
-        "_ZNSt8__detail15_List_node_base11_M_transferEPS0_S1_", "_ZNSt8__detail15_List_node_base10_M_reverseEv",
-        "_ZNSt8__detail15_List_node_base4swapERS0_S1_"}},
+        "_ZNSt8__detail15_List_node_base11_M_transferEPS0_S1_",
+        "_ZNSt8__detail15_List_node_base10_M_reverseEv", "_ZNSt8__detail15_List_node_base4swapERS0_S1_"}},
       {{cleave_library_hash, static_cast<size_t>(cleave_library_hash_end - cleave_library_hash)},
        {"_ZNKSt8__detail20_Prime_rehash_policy11_M_next_bktEm",
         "_ZNKSt8__detail20_Prime_rehash_policy14_M_need_rehashEmmm"}}};
   return all;
 }
 
-// A function of the module that calls `callee`, as a model of how its functions are compiled; null if nobody calls it.
+// A function of the module that calls `callee`, as a model of how its functions are compiled; null if nobody
+// calls it.
 Function* caller_of(const Function& callee) {
   for (const User* user : callee.users()) {
     if (const auto* call = dyn_cast<CallBase>(user); call != nullptr && call->getCalledOperand() == &callee)
@@ -60,7 +63,8 @@ Function* caller_of(const Function& callee) {
   return nullptr;
 }
 
-// What the command line says of every function. The processor stays the least of its kind: the linker keeps one of several.
+// What the command line says of every function. The processor stays the least of its kind: the linker keeps
+// one of several.
 void compile_like(Function& function, const Function& model) {
   function.removeFnAttr("frame-pointer");
   if (model.hasFnAttribute("frame-pointer")) function.addFnAttr(model.getFnAttribute("frame-pointer"));
@@ -96,8 +100,10 @@ void link(Module& module, std::unique_ptr<Module> library, const Function& model
       function.setComdat(nullptr);
       function.addFnAttr(Attribute::AlwaysInline);
     }
-    if (!function.hasLocalLinkage() && !function.getName().ends_with(kSuffix)) function.setName(function.getName() + kSuffix);
-    if (function.getSubprogram() != nullptr) function.getSubprogram()->replaceUnit(*module.debug_compile_units_begin());
+    if (!function.hasLocalLinkage() && !function.getName().ends_with(kSuffix))
+      function.setName(function.getName() + kSuffix);
+    if (function.getSubprogram() != nullptr)
+      function.getSubprogram()->replaceUnit(*module.debug_compile_units_begin());
     compile_like(function, model);
     if (function.hasLocalLinkage()) function.addFnAttr(kHelper);
     if (!function.hasLocalLinkage()) defined.push_back(function.getName().str());
@@ -122,7 +128,8 @@ void define(Module& module, const Part& part) {
     Function* caller = caller_of(*function);
     if (caller == nullptr) continue;
     if (model == nullptr) model = caller;
-    Function* ours = Function::Create(function->getFunctionType(), GlobalValue::ExternalLinkage, name + kSuffix, module);
+    Function* ours =
+        Function::Create(function->getFunctionType(), GlobalValue::ExternalLinkage, name + kSuffix, module);
     ours->copyAttributesFrom(function);
     function->replaceAllUsesWith(ours);
   }

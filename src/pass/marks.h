@@ -18,7 +18,8 @@ inline constexpr const char* kUnitEndMark = "__cleave_mark_unit_end";      // (i
 inline constexpr const char* kUnitList = "cleave.units";
 inline constexpr uint32_t kRoundSource = 6;    // of a round of a loop, beside the numbers of UnitSource
 inline constexpr uint32_t kMayWaitSource = 7;  // of a place where a thread may wait on a condition variable
-inline constexpr const char* kPlaceMetadata = "cleave.place";  // {variable, type, class or null, i64 offset, i64 through own}
+inline constexpr const char* kPlaceMetadata =
+    "cleave.place";  // {variable, type, class or null, i64 offset, i64 through own}
 inline constexpr const char* kSourcePlaceMetadata = "cleave.place.source";  // the same, for what a copy reads
 inline constexpr const char* kSlotMetadata =
     "cleave.slot";  // {i32 segment, i32 first slot} of the module's tables

@@ -36,8 +36,9 @@ MDNode* metadata_of(LLVMContext& context, const AccessName& name) {
   auto number = [&](uint64_t value) {
     return ConstantAsMetadata::get(ConstantInt::get(Type::getInt64Ty(context), value));
   };
-  return MDNode::get(context, {MDString::get(context, name.variable), MDString::get(context, name.type),
-                               const_cast<DICompositeType*>(name.object), number(name.offset), number(name.through_own)});
+  return MDNode::get(
+      context, {MDString::get(context, name.variable), MDString::get(context, name.type),
+                const_cast<DICompositeType*>(name.object), number(name.offset), number(name.through_own)});
 }
 
 }  // namespace
@@ -54,8 +55,9 @@ void Names::attach(Instruction& access, const Value* pointer, uint64_t bytes, bo
   const bool through_own = own.reaches(pointer);
   if (!place && !through_own) return;
   FieldName field = place ? field_name(*place, bytes) : FieldName();
-  MDNode* node = place_metadata(access.getContext(), {field.text, field.type != nullptr ? spelled(field.type) : "", field.outer,
-                                                      field.outer_offset, through_own});
+  MDNode* node =
+      place_metadata(access.getContext(), {field.text, field.type != nullptr ? spelled(field.type) : "",
+                                           field.outer, field.outer_offset, through_own});
   if (node == nullptr) return;
   access.setMetadata(metadata_kind(access, write), node);
   const DILocation* location = access.getDebugLoc().get();
@@ -144,9 +146,11 @@ void Names::find(Instruction& instruction, ThroughOwn& own) {
   if (auto* load = dyn_cast<LoadInst>(&instruction)) {
     attach(*load, load->getPointerOperand(), layout.getTypeStoreSize(load->getType()), false, own);
   } else if (auto* store = dyn_cast<StoreInst>(&instruction)) {
-    attach(*store, store->getPointerOperand(), layout.getTypeStoreSize(store->getValueOperand()->getType()), true, own);
+    attach(*store, store->getPointerOperand(), layout.getTypeStoreSize(store->getValueOperand()->getType()),
+           true, own);
   } else if (isa<AtomicRMWInst>(instruction) || isa<AtomicCmpXchgInst>(instruction)) {
-    attach(instruction, instruction.getOperand(0), layout.getTypeStoreSize(instruction.getOperand(1)->getType()), true, own);
+    attach(instruction, instruction.getOperand(0),
+           layout.getTypeStoreSize(instruction.getOperand(1)->getType()), true, own);
   } else if (auto* memory = dyn_cast<AnyMemIntrinsic>(&instruction)) {
     attach(*memory, memory->getRawDest(), 0, true, own);
     if (auto* copy = dyn_cast<AnyMemTransferInst>(memory)) attach(*copy, copy->getRawSource(), 0, false, own);
@@ -193,7 +197,8 @@ AccessName Names::of(const Instruction& access, const Value* pointer, bool write
 
 // Of an access that has not kept its name.
 AccessName Names::guessed(const Instruction& access, const Value* pointer, bool write) const {
-  // A fill that the optimiser made out of several stores stands where one of them stood, and starts elsewhere.
+  // A fill that the optimiser made out of several stores stands where one of them stood, and starts
+  // elsewhere.
   const DILocation* location = isa<AnyMemSetInst>(access) ? nullptr : access.getDebugLoc().get();
   if (location != nullptr) {
     auto known = by_position_.find({location->getScope(), location->getLine(), location->getColumn(), write});

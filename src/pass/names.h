@@ -39,11 +39,13 @@ class Names {
   static AccessName part(llvm::LLVMContext& context, AccessName whole, uint64_t offset, uint64_t bytes);
 
   std::vector<FieldAnnotation> annotations;
-  std::vector<const llvm::DILocation*> calls_through_own;  // of calls on what the caller's own object leads to
+  std::vector<const llvm::DILocation*>
+      calls_through_own;  // of calls on what the caller's own object leads to
 
  private:
   void find(llvm::Instruction& instruction, ThroughOwn& own);
-  void attach(llvm::Instruction& access, const llvm::Value* pointer, uint64_t bytes, bool write, ThroughOwn& own);
+  void attach(llvm::Instruction& access, const llvm::Value* pointer, uint64_t bytes, bool write,
+              ThroughOwn& own);
   void attach_call(const llvm::CallBase& call, ThroughOwn& own);
   void take_annotation(llvm::Instruction& call);
   AccessName guessed(const llvm::Instruction& access, const llvm::Value* pointer, bool write) const;

@@ -134,7 +134,8 @@ bool is_flexible(const DIDerivedType* member) {
 std::optional<uint64_t> flexible_from(const DICompositeType* type) {
   for (const DINode* element : type->getElements()) {
     const auto* member = dyn_cast_or_null<DIDerivedType>(element);
-    if (member != nullptr && member->getTag() == dwarf::DW_TAG_member && !member->isStaticMember() && is_flexible(member))
+    if (member != nullptr && member->getTag() == dwarf::DW_TAG_member && !member->isStaticMember() &&
+        is_flexible(member))
       return member->getOffsetInBits() / 8;
   }
   return std::nullopt;

@@ -241,8 +241,8 @@ void Planner::close() {
 }
 
 void Planner::begin_leg(Instruction& first) {
-  segment_.legs.push_back({&first, static_cast<uint16_t>(table_.slots.size()),
-                           static_cast<uint16_t>(segment_.words.size())});
+  segment_.legs.push_back(
+      {&first, static_cast<uint16_t>(table_.slots.size()), static_cast<uint16_t>(segment_.words.size())});
   touched_.clear();
 }
 
@@ -261,7 +261,8 @@ void Planner::add_legs(const SegmentTable& whole) {
     SegmentTable leg;
     leg.words = last ? whole.words : segment_.legs[i].words;
     leg.function = whole.function;
-    leg.slots.assign(slots.begin() + static_cast<ptrdiff_t>(from), slots.begin() + static_cast<ptrdiff_t>(to));
+    leg.slots.assign(slots.begin() + static_cast<ptrdiff_t>(from),
+                     slots.begin() + static_cast<ptrdiff_t>(to));
     for (const Slot& slot : leg.slots) {
       if (slot.kind <= SlotKind::Write) leg.flags |= CLEAVE_SEGMENT_ACCESS;
       if (slot.kind == SlotKind::Call) leg.flags |= CLEAVE_SEGMENT_CALL;
@@ -345,8 +346,7 @@ void Planner::plan_mark(CallBase& call) {
     unit = tables_.unit(cast<MDString>(node->getOperand(0))->getString().str(), static_cast<uint32_t>(source),
                         debug != nullptr ? tables_.function(debug) : kNoIndex,
                         tables_.type(dyn_cast_or_null<DICompositeType>(node->getOperand(3))));
-    auto accessor =
-        static_cast<Accessor>(mdconst::extract<ConstantInt>(node->getOperand(4))->getZExtValue());
+    auto accessor = static_cast<Accessor>(mdconst::extract<ConstantInt>(node->getOperand(4))->getZExtValue());
     if (debug != nullptr && accessor != Accessor::None) tables_.note_accessor(debug, accessor);
   }
   Slot& slot = add_slot(begins ? SlotKind::UnitBegin : SlotKind::UnitEnd, call);

@@ -66,7 +66,8 @@ void expand(AnyMemIntrinsic& memory, uint64_t bytes, const Names& names) {
   LLVMContext& context = memory.getContext();
   auto name_it = [&](Instruction* access, const AccessName& whole, const Part& part) {
     MDNode* place = place_metadata(context, Names::part(context, whole, part.offset, part.width));
-    // A fill that the optimiser made out of several stores stands where one of them stood: no guess by its position.
+    // A fill that the optimiser made out of several stores stands where one of them stood: no guess by its
+    // position.
     if (place == nullptr && transfer == nullptr) place = unnamed_place(context);
     access->setMetadata(kPlaceMetadata, place);
   };

@@ -109,7 +109,8 @@ void TableBuilder::note_accessor(const DISubprogram* debug, Accessor accessor) {
   if (accessor == Accessor::Getter) entry.flags |= FunctionEntry::kGetter;
   if (accessor == Accessor::Setter) entry.flags |= FunctionEntry::kSetter;
   if (accessor == Accessor::Step || accessor == Accessor::Advance) entry.flags |= FunctionEntry::kFriend;
-  if (accessor == Accessor::Advance && entry.type != kNoIndex) tables.types[entry.type].flags |= TypeEntry::kIterator;
+  if (accessor == Accessor::Advance && entry.type != kNoIndex)
+    tables.types[entry.type].flags |= TypeEntry::kIterator;
 }
 
 uint32_t TableBuilder::plain_site(const SiteEntry& s) {
@@ -143,11 +144,14 @@ uint32_t TableBuilder::site(const DILocation* location, const Function& function
   entry.object_type = type(name.object);
   entry.offset = static_cast<uint32_t>(name.offset);
   const bool is_call = location != nullptr && name.variable.empty() && name.object == nullptr;
-  if (name.through_own || (is_call && calls_through_own_.contains(position_of(location)))) entry.flags |= SiteEntry::kThroughOwn;
+  if (name.through_own || (is_call && calls_through_own_.contains(position_of(location))))
+    entry.flags |= SiteEntry::kThroughOwn;
   return plain_site(entry);
 }
 
-void TableBuilder::note_call_through_own(const DILocation* location) { calls_through_own_.insert(position_of(location)); }
+void TableBuilder::note_call_through_own(const DILocation* location) {
+  calls_through_own_.insert(position_of(location));
+}
 
 uint32_t TableBuilder::unit(const std::string& name, uint32_t source, uint32_t function, uint32_t type) {
   auto [at, fresh] = units_.try_emplace({name, source, function}, static_cast<uint32_t>(tables.units.size()));

@@ -65,9 +65,9 @@ class TableBuilder {
   llvm::DenseMap<const llvm::DICompositeType*, uint32_t> types_;
   llvm::StringMap<uint32_t> types_by_identifier_;
   llvm::DenseMap<const llvm::GlobalVariable*, uint32_t> globals_;
-  std::map<
-      std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>,
-      uint32_t>
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
+                      uint32_t, uint32_t>,
+           uint32_t>
       sites_;
   std::set<std::tuple<const void*, unsigned, unsigned>> calls_through_own_;  // scope, line, column
   std::map<std::tuple<std::string, uint32_t, uint32_t>, uint32_t> units_;

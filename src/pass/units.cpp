@@ -159,8 +159,8 @@ class UnitMarker {
     }
     if (is_system(debug->getFile()) || function.getName() == "main") return std::nullopt;
     const bool is_lambda = owner != nullptr && owner->getName().empty();
-    // Whoever makes or destroys an object does not touch its fields: its constructors and destructors do, those that nobody
-    // wrote too, however small they are.
+    // Whoever makes or destroys an object does not touch its fields: its constructors and destructors do,
+    // those that nobody wrote too, however small they are.
     if (has_this && !is_lambda && begins_or_ends(declaration->getName(), owner)) {
       if (weights_.of(function) == 0) return std::nullopt;
       return Unit{Method, first_parameter(function), owner};
@@ -184,13 +184,15 @@ class UnitMarker {
     return Unit{PlainFunction, nullptr, nullptr, accessor_kind(function)};
   }
 
-  // A C file takes the part of a class for its statics, and what other files may call the part of its public methods. Not who
-  // only calls such functions, as a driver in the same file does; and not the routine of a thread or a callback, which is
-  // known by its address.
+  // A C file takes the part of a class for its statics, and what other files may call the part of its public
+  // methods. Not who only calls such functions, as a driver in the same file does; and not the routine of a
+  // thread or a callback, which is known by its address.
   static bool is_public_in_file(const Function& function) {
     if (function.hasLocalLinkage() || function.hasAddressTaken()) return false;
     auto is_static = [](const Use& operand) {
-      const auto* variable = operand->getType()->isPointerTy() ? dyn_cast<GlobalVariable>(getUnderlyingObject(operand.get(), 0)) : nullptr;
+      const auto* variable = operand->getType()->isPointerTy()
+                                 ? dyn_cast<GlobalVariable>(getUnderlyingObject(operand.get(), 0))
+                                 : nullptr;
       return variable != nullptr && variable->hasLocalLinkage() && !variable->isConstant();
     };
     return any_of(instructions(function), [&](const Instruction& instruction) {
@@ -256,25 +258,29 @@ class UnitMarker {
     }
   }
 
-  // A loop that may call accessors, or takes locks: who does so round after round need not be atomic over all of them.
+  // A loop that may call accessors, or takes locks: who does so round after round need not be atomic over all
+  // of them.
   void mark_rounds(Function& function, const DISubprogram& debug) {
     mark_loops(function, debug, Round, [&](const Loop& loop) {
       return calls_in(loop, [&](const CallBase& call) { return may_access(call) || lockers_.locks(call); });
     });
   }
 
-  // The innermost loops in which a thread may wait on a condition variable, the library's `wait` with a predicate among
-  // them: what it did before need not be atomic with what it does after, whether it has to wait this time or not.
+  // The innermost loops in which a thread may wait on a condition variable, the library's `wait` with a
+  // predicate among them: what it did before need not be atomic with what it does after, whether it has to
+  // wait this time or not.
   void mark_waits(Function& function) {
     const DISubprogram* debug = function.getSubprogram();
     if (function.isDeclaration() || debug == nullptr) return;
     mark_meetings(function, *debug);
     mark_loops(function, *debug, MayWait, [](const Loop& loop) {
-      return calls_in(loop, waits) && none_of(loop.getSubLoops(), [](const Loop* inner) { return calls_in(*inner, waits); });
+      return calls_in(loop, waits) &&
+             none_of(loop.getSubLoops(), [](const Loop* inner) { return calls_in(*inner, waits); });
     });
   }
 
-  // Barriers, latches and semaphores of the standard library, which are made of atomics: threads wait for one another there too.
+  // Barriers, latches and semaphores of the standard library, which are made of atomics: threads wait for one
+  // another there too.
   void mark_meetings(Function& function, const DISubprogram& debug) {
     Value* number = nullptr;
     for (Instruction& instruction : make_early_inc_range(instructions(function))) {
@@ -282,7 +288,8 @@ class UnitMarker {
       if (meeting == nullptr || !meets(*meeting)) continue;
       if (number == nullptr) number = describe(qualified_name(&debug), MayWait, &debug, nullptr);
       IRBuilder<> builder(meeting);
-      call(builder, begin_, {PlainFunction}, {number, ConstantPointerNull::get(PointerType::get(context_, 0))});
+      call(builder, begin_, {PlainFunction},
+           {number, ConstantPointerNull::get(PointerType::get(context_, 0))});
       call(builder, end_, {PlainFunction}, {number});
     }
   }
@@ -292,7 +299,8 @@ class UnitMarker {
     if (callee == nullptr) return false;
     StringRef name = callee->getName();
     if (!name.starts_with("_ZNSt") && !name.starts_with("_ZNKSt")) return false;
-    if (name.contains("7barrierI") || name.contains("5latch")) return name.contains("15arrive_and_wait") || name.contains("E4wait") || name.contains("latch4wait");
+    if (name.contains("7barrierI") || name.contains("5latch"))
+      return name.contains("15arrive_and_wait") || name.contains("E4wait") || name.contains("latch4wait");
     return name.contains("18counting_semaphoreI") && name.contains("7acquire");
   }
 
@@ -310,7 +318,8 @@ class UnitMarker {
     const Function* callee = call.getCalledFunction();
     if (callee == nullptr) return false;
     StringRef name = callee->getName();
-    for (const char* function : {"pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait", "cnd_wait", "cnd_timedwait"})
+    for (const char* function : {"pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait",
+                                 "cnd_wait", "cnd_timedwait"})
       if (name == function) return true;
     return name.starts_with("_ZNSt") && name.contains("condition_variable") && name.contains("wait");
   }
@@ -326,8 +335,10 @@ class UnitMarker {
       if (header->isEHPad() || !wanted(*loop)) continue;
       if (number == nullptr) number = describe(qualified_name(&debug), source, &debug, nullptr);
       IRBuilder<> builder(header, header->getFirstInsertionPt());
-      builder.SetCurrentDebugLocation(DILocation::get(context_, debug.getScopeLine(), 0, const_cast<DISubprogram*>(&debug)));
-      call(builder, begin_, {PlainFunction}, {number, ConstantPointerNull::get(PointerType::get(context_, 0))});
+      builder.SetCurrentDebugLocation(
+          DILocation::get(context_, debug.getScopeLine(), 0, const_cast<DISubprogram*>(&debug)));
+      call(builder, begin_, {PlainFunction},
+           {number, ConstantPointerNull::get(PointerType::get(context_, 0))});
       call(builder, end_, {PlainFunction}, {number});
     }
   }

@@ -50,12 +50,14 @@ struct Story {
 
 std::string source(const Story& story, size_t write) {
   if (write == kNothing) return "what was there at the beginning";
-  return fmt::format("the {} by thread {}", what(*story.trace, story.event(write)), who(*story.trace, story.event(write)));
+  return fmt::format("the {} by thread {}", what(*story.trace, story.event(write)),
+                     who(*story.trace, story.event(write)));
 }
 
 }  // namespace
 
-std::string first_difference(const Trace& recorded, std::span<const prediction::EventNumber> order, const Trace& run) {
+std::string first_difference(const Trace& recorded, std::span<const prediction::EventNumber> order,
+                             const Trace& run) {
   Story model{&recorded, {}, {}, {}}, real{&run, {}, {}, {}};
   std::map<std::string, std::vector<size_t>> real_events;  // by thread
   for (size_t e = 0; e < run.size(); ++e) {

@@ -21,18 +21,21 @@ check::SiteTriple sites_of(const Trace& trace, const prediction::Triple& triple)
 namespace {
 
 // As check/ takes them; the end of one that does not end is that of its thread.
-std::vector<check::UnitSpan> disjoint_or_nested(const Trace& trace, const std::vector<check::UnitSpan>& units) {
+std::vector<check::UnitSpan> disjoint_or_nested(const Trace& trace,
+                                                const std::vector<check::UnitSpan>& units) {
   std::vector<EventIndex> last(trace.threads().size(), EventIndex{0});
   for (size_t e = 0; e < trace.size(); ++e) last[raw(trace.events()[e].thread)] = EventIndex{e};
   auto before = [](const check::UnitSpan& a, const check::UnitSpan& b) {
-    return std::tuple(raw(a.first), ~raw(a.last), raw(a.thread)) < std::tuple(raw(b.first), ~raw(b.last), raw(b.thread));
+    return std::tuple(raw(a.first), ~raw(a.last), raw(a.thread)) <
+           std::tuple(raw(b.first), ~raw(b.last), raw(b.thread));
   };
   std::multiset<check::UnitSpan, decltype(before)> spans(before);
   for (check::UnitSpan unit : units) {
     if (unit.last == kNone<EventIndex>) unit.last = last[raw(unit.thread)];
     spans.insert(unit);
   }
-  // Lock sections may overlap: of two, the one that began first goes before, and the other begins where that one ends.
+  // Lock sections may overlap: of two, the one that began first goes before, and the other begins where that
+  // one ends.
   std::vector<std::vector<EventIndex>> open(trace.threads().size());
   std::vector<check::UnitSpan> result;
   while (!spans.empty()) {
@@ -77,7 +80,9 @@ check::Proof JudgeOfSets::judge(const check::EventTriple& triple) {
   const SetId set = sets_.set_of(trace_.event(triple.first).variable());
   auto known = judges_.find(set);
   if (known == judges_.end()) {
-    known = judges_.try_emplace(set, trace_, spans_of(trace_, units_, sets_, set), check::JudgeOptions{.final_writes = final_writes_})
+    known = judges_
+                .try_emplace(set, trace_, spans_of(trace_, units_, sets_, set),
+                             check::JudgeOptions{.final_writes = final_writes_})
                 .first;
   }
   return known->second.judge(triple);
@@ -91,17 +96,21 @@ constexpr size_t kLookedAt = 256, kOccurrences = 16;
 // What is worth most to a person: proved by this triple itself, proved, undecided, atomic.
 int worth(const check::Proof& proof) {
   switch (proof.judgement) {
-    case check::Judgement::NonAtomic: return proof.name == "exact-trace" ? 2 : 3;
-    case check::Judgement::Undecided: return 1;
-    case check::Judgement::Atomic: return 0;
+    case check::Judgement::NonAtomic:
+      return proof.name == "exact-trace" ? 2 : 3;
+    case check::Judgement::Undecided:
+      return 1;
+    case check::Judgement::Atomic:
+      return 0;
   }
   return 0;
 }
 
 // Where the sites form a triple of that pattern whose first and second access one unit takes.
-std::vector<check::EventTriple> occurrences(const Trace& trace, const UnitMap& units, const check::SiteTriple& sites,
-                                            Pattern pattern) {
-  std::vector<check::EventTriple> found = check::find_triples(trace, spans_of(trace, units), sites, kLookedAt);
+std::vector<check::EventTriple> occurrences(const Trace& trace, const UnitMap& units,
+                                            const check::SiteTriple& sites, Pattern pattern) {
+  std::vector<check::EventTriple> found =
+      check::find_triples(trace, spans_of(trace, units), sites, kLookedAt);
   std::erase_if(found, [&](const check::EventTriple& triple) {
     auto kind = [&trace](EventIndex event) { return trace.event(event).kind; };
     UnitId unit = units.unit_of(triple.first);

@@ -19,8 +19,8 @@ check::SiteTriple sites_of(const Trace& trace, const prediction::Triple& triple)
 
 // Units of a map as check/ takes them: those of one thread disjoint or nested, in order of their first event.
 std::vector<check::UnitSpan> spans_of(const Trace& trace, const UnitMap& units);
-// Which unit an access belongs to depends on its set; check/ takes the outermost. To judge accesses to `set`, only the units
-// that take one are given.
+// Which unit an access belongs to depends on its set; check/ takes the outermost. To judge accesses to `set`,
+// only the units that take one are given.
 std::vector<check::UnitSpan> spans_of(const Trace& trace, const UnitMap& units, SetMap& sets, SetId set);
 
 // Judges triples of a trace, each by the units of its set. References must outlive it.
@@ -39,14 +39,14 @@ class JudgeOfSets {
 };
 
 struct JudgedRun {
-  bool there = false;             // the triple happened
-  std::string unit;               // whose first and second access it is
+  bool there = false;  // the triple happened
+  std::string unit;    // whose first and second access it is
   check::Proof proof;
   std::vector<AccessReport> accesses;
 };
 
-// Loads the trace of a run and judges the triple in it: the first few times that it happened there, with this pattern and
-// within one unit, and the one that proves most is told. An Error when the trace cannot be read.
+// Loads the trace of a run and judges the triple in it: the first few times that it happened there, with this
+// pattern and within one unit, and the one that proves most is told. An Error when the trace cannot be read.
 Result<JudgedRun> judge_run(const std::string& trace, const check::SiteTriple& sites, Pattern pattern,
                             const ProveOptions& options);
 

@@ -23,7 +23,9 @@ std::vector<check::EventTriple> observed_in(const prediction::Candidate& candida
 class ObservedJudge {
  public:
   ObservedJudge(const prediction::Facts& facts, const ProveOptions& options)
-      : facts_(facts), sets_(options.sets, facts.trace), judge_(facts.trace, facts.units, sets_, options.final_writes) {}
+      : facts_(facts),
+        sets_(options.sets, facts.trace),
+        judge_(facts.trace, facts.units, sets_, options.final_writes) {}
 
   std::optional<Proof> judge(const std::vector<check::EventTriple>& triples, const Finding& finding) {
     std::optional<Proof> best;
@@ -65,7 +67,8 @@ class ObservedJudge {
 
 std::vector<std::optional<Proof>> judge_observed(const prediction::Facts& facts,
                                                  const std::vector<const prediction::Candidate*>& candidates,
-                                                 const std::vector<Finding>& findings, const ProveOptions& options) {
+                                                 const std::vector<Finding>& findings,
+                                                 const ProveOptions& options) {
   ObservedJudge judge(facts, options);
   std::vector<std::optional<Proof>> result(candidates.size());
   if (!options.order_is_real) return result;

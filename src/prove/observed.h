@@ -8,12 +8,14 @@
 
 namespace cleave::prove {
 
-// By candidate, in the order given: `witnessed` or `confirmed` with the accesses and proof of the trace, or nothing where
-// the trace does not contain the triple, or contains it and is atomic. Nothing at all without options.order_is_real: of
-// threads that ran freely, accesses that race are recorded in an order that they may not have had. `findings` as for
-// prove(). O(trace), if there is anything to judge, plus what judging costs.
+// By candidate, in the order given: `witnessed` or `confirmed` with the accesses and proof of the trace, or
+// nothing where the trace does not contain the triple, or contains it and is atomic. Nothing at all without
+// options.order_is_real: of threads that ran freely, accesses that race are recorded in an order that they
+// may not have had. `findings` as for prove(). O(trace), if there is anything to judge, plus what judging
+// costs.
 std::vector<std::optional<Proof>> judge_observed(const prediction::Facts& facts,
                                                  const std::vector<const prediction::Candidate*>& candidates,
-                                                 const std::vector<Finding>& findings, const ProveOptions& options);
+                                                 const std::vector<Finding>& findings,
+                                                 const ProveOptions& options);
 
 }  // namespace cleave::prove

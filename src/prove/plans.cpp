@@ -11,27 +11,36 @@ bool gives_lock(EventKind kind) { return kind == EventKind::Release || kind == E
 
 }  // namespace
 
-std::vector<prediction::EventNumber> Planner::plan(const prediction::Candidate& candidate, unsigned attempt) const {
+std::vector<prediction::EventNumber> Planner::plan(const prediction::Candidate& candidate,
+                                                   unsigned attempt) const {
   const std::vector<Triple> triples = by_promise(candidate);
   switch (attempt) {
     case 0: {
       std::vector<EventNumber> events = along_model(candidate);
       return events.empty() ? with_followers(triples[0]) : events;
     }
-    case 1: return pausing(triples[0], Others::GoOn);
-    case 2: return with_locks(candidate);
-    case 3: return with_followers(triples[0]);
-    case 4: return pausing(triples[0], Others::Free);
-    case 5: return remote_waits(triples[0]);
-    case 6: return {triples[0].first, triples[0].remote, triples[0].second};
-    default: break;
+    case 1:
+      return pausing(triples[0], Others::GoOn);
+    case 2:
+      return with_locks(candidate);
+    case 3:
+      return with_followers(triples[0]);
+    case 4:
+      return pausing(triples[0], Others::Free);
+    case 5:
+      return remote_waits(triples[0]);
+    case 6:
+      return {triples[0].first, triples[0].remote, triples[0].second};
+    default:
+      break;
   }
   const size_t other = 1 + (attempt - 7) / 2;
   if (other >= triples.size()) return {};
   return attempt % 2 == 1 ? pausing(triples[other], Others::GoOn) : with_followers(triples[other]);
 }
 
-// A remote access that leaves what the first one saw can hardly convict: those come last, but for the second choice.
+// A remote access that leaves what the first one saw can hardly convict: those come last, but for the second
+// choice.
 std::vector<prediction::Triple> Planner::by_promise(const prediction::Candidate& candidate) const {
   auto changes = [this](const Triple& triple) {
     return facts_.event(triple.remote).value != facts_.event(triple.first).value;
@@ -39,10 +48,12 @@ std::vector<prediction::Triple> Planner::by_promise(const prediction::Candidate&
   std::vector<Triple> triples, rest;
   for (const Triple& triple : candidate.representatives) (changes(triple) ? triples : rest).push_back(triple);
   triples.insert(triples.end(), rest.begin(), rest.end());
-  // What the one kind of holding cannot show the other may: the nearest of the other kind is the second choice.
+  // What the one kind of holding cannot show the other may: the nearest of the other kind is the second
+  // choice.
   auto comes_later = [](const Triple& triple) { return triple.remote > triple.second; };
-  auto other = std::find_if(triples.begin() + 1, triples.end(),
-                            [&](const Triple& triple) { return comes_later(triple) != comes_later(triples[0]); });
+  auto other = std::find_if(triples.begin() + 1, triples.end(), [&](const Triple& triple) {
+    return comes_later(triple) != comes_later(triples[0]);
+  });
   if (other != triples.end()) std::rotate(triples.begin() + 1, other, other + 1);
   return triples;
 }
@@ -50,31 +61,37 @@ std::vector<prediction::Triple> Planner::by_promise(const prediction::Candidate&
 // Only these are milestones: the runtime counts visits of segments, and these are certain to be in one.
 bool Planner::fits(EventNumber event) const {
   const Event& what = facts_.event(event);
-  return (is_access(what.kind) || takes_lock(what.kind) || gives_lock(what.kind)) && what.site != kNone<SiteId>;
+  return (is_access(what.kind) || takes_lock(what.kind) || gives_lock(what.kind)) &&
+         what.site != kNone<SiteId>;
 }
 
-// What other threads can notice. Small functions of the library's headers are inlined several times into one segment, and
-// without the records nobody can tell how often the runtime came by: their accesses are left out then.
+// What other threads can notice. Small functions of the library's headers are inlined several times into one
+// segment, and without the records nobody can tell how often the runtime came by: their accesses are left out
+// then.
 bool Planner::marks_change(EventNumber event) const {
   const Event& what = facts_.event(event);
   const bool known = visits_ != nullptr && visits_->known();
   if (what.site == kNone<SiteId> || (!known && facts_.trace.site(what.site).line == 0)) return false;
   if (known && visits_->of(EventIndex{event}) == 0) return false;
   if (is_access(what.kind)) {
-    return facts_.accesses.shared(what.object) && (known || !facts_.trace.site(what.site).file.starts_with("/usr/"));
+    return facts_.accesses.shared(what.object) &&
+           (known || !facts_.trace.site(what.site).file.starts_with("/usr/"));
   }
   switch (what.kind) {
     case EventKind::Wait:
     case EventKind::Signal:
     case EventKind::Broadcast:
     case EventKind::Post:
-    case EventKind::Down: return true;
-    default: return takes_lock(what.kind) || gives_lock(what.kind);
+    case EventKind::Down:
+      return true;
+    default:
+      return takes_lock(what.kind) || gives_lock(what.kind);
   }
 }
 
 bool Planner::is_model(const prediction::Candidate& candidate, unsigned attempt) const {
-  return attempt == 0 && !candidate.symbolic_order.empty() && candidate.symbolic_order.back() == candidate.triple().second;
+  return attempt == 0 && !candidate.symbolic_order.empty() &&
+         candidate.symbolic_order.back() == candidate.triple().second;
 }
 
 std::vector<prediction::EventNumber> Planner::along_model(const prediction::Candidate& candidate) const {
@@ -84,8 +101,10 @@ std::vector<prediction::EventNumber> Planner::along_model(const prediction::Cand
   return changes_of(order, candidate.triple());
 }
 
-// Where a thread gives way to another: what it comes to last, and what the other comes to first. And the triple.
-std::vector<prediction::EventNumber> Planner::changes_of(const std::vector<EventNumber>& order, const Triple& triple) const {
+// Where a thread gives way to another: what it comes to last, and what the other comes to first. And the
+// triple.
+std::vector<prediction::EventNumber> Planner::changes_of(const std::vector<EventNumber>& order,
+                                                         const Triple& triple) const {
   std::vector<EventNumber> backwards;
   size_t changes = 0;
   for (size_t end = order.size(); end > 0 && changes < kChanges; ++changes) {
@@ -109,8 +128,9 @@ std::vector<prediction::EventNumber> Planner::changes_of(const std::vector<Event
   return backwards;
 }
 
-// The recorded order, but for one of the two threads that is held for a while: the unit's behind its first access if the
-// remote one came later, else the remote thread before its access. A guess: what others do then may not be possible.
+// The recorded order, but for one of the two threads that is held for a while: the unit's behind its first
+// access if the remote one came later, else the remote thread before its access. A guess: what others do then
+// may not be possible.
 std::vector<prediction::EventNumber> Planner::pausing(const Triple& triple, Others others) const {
   const uint32_t unit = facts_.thread(triple.first), remote = facts_.thread(triple.remote);
   const Position cut = cut_of(triple), remote_end = section_end(triple.remote);
@@ -132,14 +152,16 @@ std::vector<prediction::EventNumber> Planner::pausing(const Triple& triple, Othe
     if (e > alone_from && others == Others::Free && thread != alone) continue;
     order.push_back(e);
   }
-  for (Position at = facts_.positions.of(held_at); at <= remote_end; ++at) order.push_back(facts_.positions.event(remote, at));
+  for (Position at = facts_.positions.of(held_at); at <= remote_end; ++at)
+    order.push_back(facts_.positions.event(remote, at));
   for (Position at = cut + 1; at <= facts_.positions.of(triple.second); ++at) {
     order.push_back(facts_.positions.event(unit, at));
   }
   return changes_of(order, triple);
 }
 
-// The last position before the second access at which the unit's thread holds nothing that the remote access needs.
+// The last position before the second access at which the unit's thread holds nothing that the remote access
+// needs.
 prediction::Position Planner::cut_of(const Triple& triple) const {
   const uint32_t unit = facts_.thread(triple.first);
   const Position from = facts_.positions.of(triple.first), to = facts_.positions.of(triple.second);
@@ -152,7 +174,8 @@ prediction::Position Planner::cut_of(const Triple& triple) const {
   return prediction::kNever;
 }
 
-// The position at which the thread is out of the critical sections around the access; the access if there is none.
+// The position at which the thread is out of the critical sections around the access; the access if there is
+// none.
 prediction::Position Planner::section_end(EventNumber access) const {
   const uint32_t thread = facts_.thread(access);
   const Position at = facts_.positions.of(access);
@@ -164,9 +187,9 @@ prediction::Position Planner::section_end(EventNumber access) const {
   return end;
 }
 
-// A milestone is passed when its thread comes to it. That an access is over is certain once its thread comes to the
-// next thing it does: that becomes a milestone too. And a thread that is held at an access inside a critical section
-// keeps the lock from the others: it is held where it takes the lock instead.
+// A milestone is passed when its thread comes to it. That an access is over is certain once its thread comes
+// to the next thing it does: that becomes a milestone too. And a thread that is held at an access inside a
+// critical section keeps the lock from the others: it is held where it takes the lock instead.
 std::vector<prediction::EventNumber> Planner::with_followers(const Triple& t) const {
   std::vector<EventNumber> events{t.first};
   EventNumber entry = section_of(t.second, facts_.positions.of(t.first));
@@ -180,10 +203,11 @@ std::vector<prediction::EventNumber> Planner::with_followers(const Triple& t) co
   return events;
 }
 
-// The remote thread goes first, as far as it comes before its access: what it has done until then is what the unit's first
-// access shall see. Then as above.
+// The remote thread goes first, as far as it comes before its access: what it has done until then is what the
+// unit's first access shall see. Then as above.
 std::vector<prediction::EventNumber> Planner::remote_waits(const Triple& t) const {
-  const EventNumber entry = section_of(t.remote, 0), held_at = entry == prediction::kNoEvent ? t.remote : entry;
+  const EventNumber entry = section_of(t.remote, 0),
+                    held_at = entry == prediction::kNoEvent ? t.remote : entry;
   for (Position at = facts_.positions.of(held_at); at-- > 0;) {
     const EventNumber before = facts_.positions.event(facts_.thread(t.remote), at);
     if (!fits(before) || !marks_change(before)) continue;
@@ -218,8 +242,8 @@ prediction::EventNumber Planner::follower(EventNumber e) const {
   return prediction::kNoEvent;
 }
 
-// The three accesses and, in between, in which order the two threads take and give back their locks, as the solver or
-// the reordering has it. Empty if neither is about this triple.
+// The three accesses and, in between, in which order the two threads take and give back their locks, as the
+// solver or the reordering has it. Empty if neither is about this triple.
 std::vector<prediction::EventNumber> Planner::with_locks(const prediction::Candidate& candidate) const {
   const Triple& t = candidate.triple();
   std::vector<EventNumber> order = candidate.symbolic_order;
@@ -231,7 +255,8 @@ std::vector<prediction::EventNumber> Planner::with_locks(const prediction::Candi
     const Event& event = facts_.event(*at);
     bool lock = takes_lock(event.kind) || gives_lock(event.kind);
     bool ours = facts_.thread(*at) == facts_.thread(t.first) || facts_.thread(*at) == facts_.thread(t.remote);
-    if (*at == t.remote || *at == t.second || (lock && ours && event.site != kNone<SiteId>)) events.push_back(*at);
+    if (*at == t.remote || *at == t.second || (lock && ours && event.site != kNone<SiteId>))
+      events.push_back(*at);
   }
   return events;
 }

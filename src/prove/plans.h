@@ -1,8 +1,9 @@
 // The plans that may make a candidate happen: sequences of events that a run shall come to in that order.
 //
-// Between milestones everything is free, and the thread of the next milestone goes first. So a plan of the three accesses
-// alone starts with the unit's thread, whatever that needs of the others: a customer comes to an empty shop. The plans
-// along a whole order therefore pin every change of threads, from the beginning of the run to the second access.
+// Between milestones everything is free, and the thread of the next milestone goes first. So a plan of the
+// three accesses alone starts with the unit's thread, whatever that needs of the others: a customer comes to
+// an empty shop. The plans along a whole order therefore pin every change of threads, from the beginning of
+// the run to the second access.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +20,11 @@ class Planner {
   static constexpr size_t kChanges = 200;
 
   // Needs facts.locks. With `visits` it is known what the runtime comes by; they must outlive it.
-  explicit Planner(const prediction::Facts& facts, const RecordedVisits* visits = nullptr) : facts_(facts), visits_(visits) {}
+  explicit Planner(const prediction::Facts& facts, const RecordedVisits* visits = nullptr)
+      : facts_(facts), visits_(visits) {}
 
-  // The events of the candidate's plans, the most promising first; `attempt` counts from 0. Empty where there is none for
-  // this attempt (there may be one for the next). O(trace).
+  // The events of the candidate's plans, the most promising first; `attempt` counts from 0. Empty where there
+  // is none for this attempt (there may be one for the next). O(trace).
   std::vector<prediction::EventNumber> plan(const prediction::Candidate& candidate, unsigned attempt) const;
   // Whether that plan has all that the solver's model says of the order.
   bool is_model(const prediction::Candidate& candidate, unsigned attempt) const;

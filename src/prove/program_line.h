@@ -16,7 +16,8 @@ struct ProgramLine {
 // An Error for text traces and for traces that do not say it.
 Result<ProgramLine> program_of_trace(const std::string& path);
 
-// Whether the trace has a schedule in it: one thread ran at a time, and the order of its events is the real one.
+// Whether the trace has a schedule in it: one thread ran at a time, and the order of its events is the real
+// one.
 bool recorded_under_control(const std::string& path);
 
 }  // namespace cleave::prove

@@ -28,8 +28,8 @@ using prediction::EventNumber;
 // Plans for a candidate that the solver refuted on the recorded path.
 constexpr unsigned kRefutedAttempts = 4;
 
-// A run whose trace is so many times as long as the recorded one goes round in circles. Seconds of that are gigabytes, and
-// judging them takes longer than any budget.
+// A run whose trace is so many times as long as the recorded one goes round in circles. Seconds of that are
+// gigabytes, and judging them takes longer than any budget.
 constexpr uint64_t kTimesRecorded = 16;
 constexpr uint64_t kLeastTrace = uint64_t{32} << 20;
 
@@ -63,7 +63,8 @@ class Prover {
   }
 
  private:
-  static std::optional<RecordedVisits> visits_of(const ProveOptions& options, const std::vector<const Candidate*>& candidates) {
+  static std::optional<RecordedVisits> visits_of(const ProveOptions& options,
+                                                 const std::vector<const Candidate*>& candidates) {
     if (options.records == nullptr || candidates.empty()) return std::nullopt;
     return RecordedVisits(*options.records);
   }
@@ -75,11 +76,14 @@ class Prover {
     bool atomic = false, undecided = false;
   };
 
-  // One attempt for every candidate that is not proved, then the next: where time runs out, all had the same chance.
+  // One attempt for every candidate that is not proved, then the next: where time runs out, all had the same
+  // chance.
   void attempt(unsigned number) {
     next_ = 0;
     if (options_.progress != nullptr)
-      options_.progress->begin(fmt::format("candidates run, attempt {} of {} at most", number + 1, options_.attempts), candidates_.size());
+      options_.progress->begin(
+          fmt::format("candidates run, attempt {} of {} at most", number + 1, options_.attempts),
+          candidates_.size());
     auto work = [this, number] {
       for (size_t c = next_++; c < candidates_.size(); c = next_++) {
         if (stop_ || left() <= 0) return;
@@ -107,9 +111,14 @@ class Prover {
     }
     if (!run.value().there) return;
     switch (run.value().proof.judgement) {
-      case check::Judgement::Atomic: progress_[c].atomic = true; return;
-      case check::Judgement::Undecided: progress_[c].undecided = true; break;
-      case check::Judgement::NonAtomic: break;
+      case check::Judgement::Atomic:
+        progress_[c].atomic = true;
+        return;
+      case check::Judgement::Undecided:
+        progress_[c].undecided = true;
+        break;
+      case check::Judgement::NonAtomic:
+        break;
     }
     adopt(proof, run.value(), run.value().proof.judgement);
   }
@@ -128,7 +137,8 @@ class Prover {
     std::vector<EventIndex> milestones;
     for (EventNumber e : planner_.plan(*candidates_[c], number)) milestones.push_back(EventIndex{e});
     if (milestones.empty()) return std::nullopt;
-    Result<Plan> plan = plan_of(facts_.trace, milestones, [this](EventIndex event) { return visits_ ? visits_->of(event) : 0; });
+    Result<Plan> plan = plan_of(facts_.trace, milestones,
+                                [this](EventIndex event) { return visits_ ? visits_->of(event) : 0; });
     Status valid = plan ? validate(plan.value()) : Status(plan.error());
     if (!valid) {
       report_.proofs[c].note = valid.error().sentence();
@@ -148,7 +158,8 @@ class Prover {
     request.plan = plan;
     request.sites = options_.recorded;
     request.trace = fmt::format("{}/run-{}-{}.cleave", options_.scratch, c, proof.runs);
-    request.time_limit = std::chrono::milliseconds(static_cast<int64_t>(std::clamp(left(), 0.1, options_.run_limit) * 1000));
+    request.time_limit =
+        std::chrono::milliseconds(static_cast<int64_t>(std::clamp(left(), 0.1, options_.run_limit) * 1000));
     request.trace_limit = trace_limit_;
     request.quiet = true;
     for (const auto& [name, value] : candidates_[c]->inputs) request.inputs[name] = fmt::format("{}", value);
@@ -168,7 +179,8 @@ class Prover {
       std::string path = witness_path(findings_[c].id);
       if (Status written = write_witness(witness, path); written) proof.finding.witness = path;
     }
-    if (is_model && judged && !judged.value().there) proof.difference = difference(*candidates_[c], request.trace);
+    if (is_model && judged && !judged.value().there)
+      proof.difference = difference(*candidates_[c], request.trace);
     std::error_code ignored;
     std::filesystem::remove(request.trace, ignored);
     return judged;
@@ -219,8 +231,8 @@ class Prover {
   const std::vector<Finding>& findings_;
   const ProveOptions& options_;
   ProveReport report_;
-  std::vector<Progress> progress_;         // by candidate
-  std::vector<std::vector<Plan>> tried_;   // by candidate
+  std::vector<Progress> progress_;        // by candidate
+  std::vector<std::vector<Plan>> tried_;  // by candidate
   double start_ = 0;
   uint64_t trace_limit_ = 0;
   std::atomic<size_t> next_{0};

@@ -14,7 +14,8 @@ namespace cleave::prove {
 namespace {
 
 // One of each sort of operation that a place may have; all that is done in calls is one.
-constexpr std::array kSorts = {EventKind::Read, EventKind::Write, EventKind::Update, EventKind::Begin, EventKind::End, EventKind::Acquire};
+constexpr std::array kSorts = {EventKind::Read,  EventKind::Write, EventKind::Update,
+                               EventKind::Begin, EventKind::End,   EventKind::Acquire};
 
 size_t sort_of(EventKind kind) {
   auto it = std::find(kSorts.begin(), kSorts.end(), kind);
@@ -46,7 +47,8 @@ class Places {
       if (slot.site >= tables.sites.size()) continue;
       const SiteEntry& site = tables.sites[slot.site];
       const std::string file = site.file < tables.strings.size() ? tables.strings[site.file] : "";
-      const std::string function = site.function < tables.functions.size() ? tables.functions[site.function].name : "";
+      const std::string function =
+          site.function < tables.functions.size() ? tables.functions[site.function].name : "";
       for (uint32_t column : {site.column, 0u}) {  // 0: any
         const size_t place = number(file, site.line, column, function);
         for (size_t sort = 0; sort < kSorts.size(); ++sort) {
@@ -66,11 +68,14 @@ class Places {
 // Goes along one thread's records and events together.
 class Lane {
  public:
-  Lane(const RecordedTrace& recorded, Places& places, const std::vector<size_t>& key_of_site, std::vector<uint32_t>* visits)
+  Lane(const RecordedTrace& recorded, Places& places, const std::vector<size_t>& key_of_site,
+       std::vector<uint32_t>* visits)
       : recorded_(recorded), places_(places), key_of_site_(key_of_site), visits_(*visits) {}
 
   void run(size_t lane, std::vector<uint32_t> events) {
-    auto before = [this](uint32_t a, uint32_t b) { return std::pair(place_of(a), a) < std::pair(place_of(b), b); };
+    auto before = [this](uint32_t a, uint32_t b) {
+      return std::pair(place_of(a), a) < std::pair(place_of(b), b);
+    };
     std::sort(events.begin(), events.end(), before);
     events_ = std::move(events);
     RecordCursor cursor(*recorded_.file, lane);
@@ -86,10 +91,13 @@ class Lane {
 
  private:
   using Half = std::tuple<uint64_t, uint64_t, uint64_t>;  // segment, address, ticket
-  using Place = std::pair<uint64_t, uint32_t>;  // record, slot
-  Place place_of(uint32_t event) const { return {recorded_.origins[event].record, recorded_.origins[event].slot}; }
+  using Place = std::pair<uint64_t, uint32_t>;            // record, slot
+  Place place_of(uint32_t event) const {
+    return {recorded_.origins[event].record, recorded_.origins[event].slot};
+  }
 
-  // Its legs are visited one after the other; their tables follow that of the whole, each with the slots of its leg.
+  // Its legs are visited one after the other; their tables follow that of the whole, each with the slots of
+  // its leg.
   void segment(const Record& record) {
     const Module& module = *record.segment->module;
     const std::vector<SegmentTable>& tables = module.tables.segments;
@@ -103,18 +111,21 @@ class Lane {
     }
   }
 
-  // The second record of a 16-byte operation is no visit of its own. What only writes a range has no point before it.
+  // The second record of a 16-byte operation is no visit of its own. What only writes a range has no point
+  // before it.
   const SegmentPlan* hook_of(const Record& record) {
     const bool atomic = record.kind == RecordKind::atomic;
     if (!atomic && record.kind != RecordKind::range_read) return nullptr;
     if (record.words.size() < 3) return nullptr;
     if (atomic) {
       const Half half{record.words[0], record.words[1], record.words[2]};
-      const bool second = half == Half{std::get<0>(first_half_), std::get<1>(first_half_) + 8, std::get<2>(first_half_)};
+      const bool second =
+          half == Half{std::get<0>(first_half_), std::get<1>(first_half_) + 8, std::get<2>(first_half_)};
       first_half_ = half;
       if (second) return nullptr;
     }
-    return recorded_.file->modules().find(record.words[atomic ? 0 : 1] & CLEAVE_HEADER_ADDRESS_MASK, UINT64_MAX - 1);
+    return recorded_.file->modules().find(record.words[atomic ? 0 : 1] & CLEAVE_HEADER_ADDRESS_MASK,
+                                          UINT64_MAX - 1);
   }
 
   void visit(const Module& module, size_t segment) {
@@ -138,8 +149,8 @@ class Lane {
   const std::vector<size_t>& key_of_site_;
   std::vector<uint32_t>& visits_;
   std::vector<uint32_t> events_;
-  std::vector<uint32_t> counts_;               // by place and sort
-  Half first_half_{};                          // the atomic operation before
+  std::vector<uint32_t> counts_;  // by place and sort
+  Half first_half_{};             // the atomic operation before
   size_t next_ = 0;
 };
 
@@ -151,12 +162,14 @@ RecordedVisits::RecordedVisits(const RecordedTrace& recorded) {
   visits_.resize(trace.size());
   Places places;
   std::vector<size_t> place_of_site;
-  for (const SiteInfo& site : trace.sites()) place_of_site.push_back(places.number(site.file, site.line, site.column, site.function));
+  for (const SiteInfo& site : trace.sites())
+    place_of_site.push_back(places.number(site.file, site.line, site.column, site.function));
   std::vector<std::vector<uint32_t>> events(trace.threads().size());
   for (uint32_t e = 0; e < trace.size(); ++e) events[raw(trace.events()[e].thread)].push_back(e);
   for (size_t thread = 0; thread < events.size(); ++thread) {
     const size_t lane = thread < recorded.lane_of_thread.size() ? recorded.lane_of_thread[thread] : SIZE_MAX;
-    if (lane != SIZE_MAX) Lane(recorded, places, place_of_site, &visits_).run(lane, std::move(events[thread]));
+    if (lane != SIZE_MAX)
+      Lane(recorded, places, place_of_site, &visits_).run(lane, std::move(events[thread]));
   }
 }
 

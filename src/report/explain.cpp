@@ -21,8 +21,8 @@ size_t own_frame(const AccessReport& access) {
   return at == access.stack.end() ? 0 : static_cast<size_t>(at - access.stack.begin());
 }
 
-// Where the function of a frame ends and its file begins. Both may have blanks in them: "operator new", "/my code/a.cpp",
-// "run<(lambda at /src/a.cpp:3:7)>".
+// Where the function of a frame ends and its file begins. Both may have blanks in them: "operator new", "/my
+// code/a.cpp", "run<(lambda at /src/a.cpp:3:7)>".
 size_t blank_before_file(std::string_view frame) {
   size_t blank = frame.rfind(" /");
   if (blank != frame.npos && frame.find_first_of(">)", blank) == frame.npos) return blank;
@@ -81,7 +81,8 @@ std::string why_predicted(const Finding& finding) {
   switch (finding.pattern) {
     case Pattern::RWR:
       return fmt::format(
-          "If {}'s write falls between the two reads, {} sees what was there before it and what it leaves: run without "
+          "If {}'s write falls between the two reads, {} sees what was there before it and what it leaves: "
+          "run without "
           "interruption, it sees the same value twice.",
           remote, unit);
     case Pattern::RWW:
@@ -169,7 +170,8 @@ std::string verdict_sentence(const Finding& finding) {
       return "A model of the run says that an execution exists; it has not been run.";
     case Verdict::Witnessed:
       return finding.kind == FindingKind::Cycle
-                 ? "The run did this. Values are not judged: a serial order may still have given the same ones."
+                 ? "The run did this. Values are not judged: a serial order may still have given the same "
+                   "ones."
                  : "An execution really did this; whether it is non-atomic is not decided.";
     case Verdict::Confirmed:
       return finding.proof.empty()
@@ -182,8 +184,9 @@ std::string verdict_sentence(const Finding& finding) {
 
 std::string how_often(const Finding& finding) {
   if (finding.occurrences < 2) return {};
-  return finding.kind == FindingKind::Cycle ? fmt::format("These units were in such a cycle {} times.", finding.occurrences)
-                                            : fmt::format("Found {} times at these places.", finding.occurrences);
+  return finding.kind == FindingKind::Cycle
+             ? fmt::format("These units were in such a cycle {} times.", finding.occurrences)
+             : fmt::format("Found {} times at these places.", finding.occurrences);
 }
 
 std::string replay_command(const Finding& finding) {

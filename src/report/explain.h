@@ -24,9 +24,11 @@ std::string replay_command(const Finding& finding);
 std::string unit_label(const UnitReport& unit);
 // "bank.cpp:12", or as much as is known
 std::string place(const AccessReport& access);
-// The function of the standard library that did the access on the place's behalf; empty if the place did it itself.
+// The function of the standard library that did the access on the place's behalf; empty if the place did it
+// itself.
 std::string inside(const AccessReport& access);
-// Who called the access's function, innermost first; without the standard library, which starts threads and calls back.
+// Who called the access's function, innermost first; without the standard library, which starts threads and
+// calls back.
 std::vector<std::string> callers_of(const AccessReport& access);
 
 }  // namespace cleave::report

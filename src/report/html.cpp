@@ -51,7 +51,8 @@ class Page {
     for (const SameSplit& group : same_splits(findings_.findings)) {
       article(findings_.findings[group.shown]);
       if (group.others.empty()) continue;
-      out_ += fmt::format("<details><summary>{}</summary>\n", escape(others_sentence(findings_.findings, group, "")));
+      out_ += fmt::format("<details><summary>{}</summary>\n",
+                          escape(others_sentence(findings_.findings, group, "")));
       for (size_t other : group.others) article(findings_.findings[other]);
       out_ += "</details>\n";
     }
@@ -108,9 +109,9 @@ class Page {
       out_ +=
           fmt::format("<p>view <code>{{{}}}</code></p>\n", escape(fmt::format("{}", fmt::join(view, ", "))));
     }
-    out_ += fmt::format(
-        "<p>{}</p>\n<p class=\"soft\">{}{}</p>\n", escape(why(finding)), escape(verdict_sentence(finding)),
-        finding.occurrences > 1 ? " " + how_often(finding) : "");
+    out_ += fmt::format("<p>{}</p>\n<p class=\"soft\">{}{}</p>\n", escape(why(finding)),
+                        escape(verdict_sentence(finding)),
+                        finding.occurrences > 1 ? " " + how_often(finding) : "");
     if (!finding.note.empty()) out_ += fmt::format("<p>Note: {}</p>\n", escape(finding.note));
     for (const std::string& hint : finding.hints) {
       const size_t end = std::min(hint.find('\n'), hint.size());
@@ -166,9 +167,10 @@ class Page {
       out_ += fmt::format(
           "<tr><td>{}<br>{}<br><code>{}</code></td><td>{} "
           "<code>{}</code></td><td>{}<br>{}<br><code>{}</code></td></tr>\n",
-          escape(unit_label(finding.units[edge.from])), escape(operation(edge.first, edge.variable)), escape(place(edge.first)),
-          escape(edge.conflict), escape(edge.variable), escape(unit_label(finding.units[edge.to])),
-          escape(operation(edge.second, edge.variable)), escape(place(edge.second)));
+          escape(unit_label(finding.units[edge.from])), escape(operation(edge.first, edge.variable)),
+          escape(place(edge.first)), escape(edge.conflict), escape(edge.variable),
+          escape(unit_label(finding.units[edge.to])), escape(operation(edge.second, edge.variable)),
+          escape(place(edge.second)));
     }
     out_ += "</table></div>\n";
   }

@@ -241,7 +241,8 @@ Finding read_finding(const Reader& reader, const Json& json, const std::string& 
   finding.witness = reader.text(json, "witness", where);
   finding.why = reader.text(json, "why", where);
   finding.note = reader.text(json, "note", where);
-  if (const Json* hints = reader.member(json, "hints")) finding.hints = reader.texts(*hints, where + ".hints");
+  if (const Json* hints = reader.member(json, "hints"))
+    finding.hints = reader.texts(*hints, where + ".hints");
   finding.occurrences = reader.number(json, "occurrences", where, 1, UINT64_MAX);
   return finding;
 }

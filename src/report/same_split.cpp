@@ -24,7 +24,8 @@ std::set<std::string> parts_of(const std::string& set) {
 std::string where_split(const Finding& cycle) {
   if (cycle.edges.size() != cycle.units.size()) return {};
   const std::string before = place(cycle.edges[cycle.split].first),
-                    after = place(cycle.edges[(cycle.split + cycle.units.size() - 1) % cycle.units.size()].second);
+                    after = place(
+                        cycle.edges[(cycle.split + cycle.units.size() - 1) % cycle.units.size()].second);
   if (before.empty() || after.empty()) return {};
   return before == after ? fmt::format("at {}", before) : fmt::format("between {} and {}", before, after);
 }
@@ -53,8 +54,9 @@ bool same_split(const Finding& cycle, const Finding& shown) {
 std::vector<SameSplit> same_splits(const std::vector<Finding>& findings) {
   std::vector<SameSplit> groups;
   for (size_t i = 0; i < findings.size(); ++i) {
-    auto group = std::find_if(groups.begin(), groups.end(),
-                              [&](const SameSplit& known) { return same_split(findings[i], findings[known.shown]); });
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const SameSplit& known) {
+      return same_split(findings[i], findings[known.shown]);
+    });
     if (group == groups.end())
       groups.push_back({.shown = i, .others = {}});
     else
@@ -63,7 +65,8 @@ std::vector<SameSplit> same_splits(const std::vector<Finding>& findings) {
   return groups;
 }
 
-std::string others_sentence(const std::vector<Finding>& findings, const SameSplit& group, const std::string& how) {
+std::string others_sentence(const std::vector<Finding>& findings, const SameSplit& group,
+                            const std::string& how) {
   if (group.others.empty()) return {};
   constexpr size_t kNamed = 4;
   const Finding& shown = findings[group.shown];
@@ -82,9 +85,9 @@ std::string others_sentence(const std::vector<Finding>& findings, const SameSpli
   places.erase(where_split(shown));
   places.erase("");
   const size_t count = group.others.size();
-  std::string text = fmt::format("{} more cycle{} split{} {} on {}, of {} units", count, count == 1 ? "" : "s",
-                                 count == 1 ? "s" : "", shown.unit, shown.set,
-                                 least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most));
+  std::string text = fmt::format(
+      "{} more cycle{} split{} {} on {}, of {} units", count, count == 1 ? "" : "s", count == 1 ? "s" : "",
+      shown.unit, shown.set, least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most));
   if (!partners.empty()) text += ", with " + listed(partners, kNamed);
   if (!places.empty()) text += "; also " + listed(places, kNamed);
   return text + (how.empty() ? "." : fmt::format("; {} {}.", how, count == 1 ? "it" : "them"));

@@ -57,7 +57,8 @@ Json message_of(std::string_view text) {
   return {{"text", std::move(doubled)}};
 }
 
-// A path as a URI reference: absolute paths with their scheme and without `..` (3.10.2), everything unusual escaped.
+// A path as a URI reference: absolute paths with their scheme and without `..` (3.10.2), everything unusual
+// escaped.
 std::string uri_of(std::string_view file) {
   const std::string path = std::filesystem::path(file).lexically_normal().string();
   std::string uri = path.starts_with('/') ? "file://" : "";
@@ -85,11 +86,12 @@ Json location_of(const AccessReport& access, const std::string& text) {
 }
 
 bool same_access(const AccessReport& a, const AccessReport& b) {
-  return a.thread == b.thread && a.op == b.op && a.variable == b.variable && a.value == b.value && a.stack == b.stack &&
-         a.file == b.file && a.line == b.line;
+  return a.thread == b.thread && a.op == b.op && a.variable == b.variable && a.value == b.value &&
+         a.stack == b.stack && a.file == b.file && a.line == b.line;
 }
 
-// All accesses of a finding in execution order; of a cycle from the unit that was split on, which the finding is about.
+// All accesses of a finding in execution order; of a cycle from the unit that was split on, which the finding
+// is about.
 std::vector<const AccessReport*> accesses_of(const Finding& finding) {
   std::vector<const AccessReport*> list;
   auto add = [&](const AccessReport& access) {

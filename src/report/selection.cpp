@@ -82,9 +82,9 @@ void sort_findings(Findings& findings) {
   std::vector<Finding>& list = findings.findings;
   auto key = [&list](size_t i) {
     const Finding& finding = list[i];
-    return std::tuple(-static_cast<int>(finding.verdict), finding.pattern == Pattern::WWW, finding.units.size(),
-                      std::string_view(finding.variable), std::string_view(finding.unit), finding.pattern,
-                      std::string_view(finding.id), i);
+    return std::tuple(-static_cast<int>(finding.verdict), finding.pattern == Pattern::WWW,
+                      finding.units.size(), std::string_view(finding.variable),
+                      std::string_view(finding.unit), finding.pattern, std::string_view(finding.id), i);
   };
   std::vector<size_t> order(list.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -135,7 +135,8 @@ class SpokenOf {
   }
   bool covers(const Finding& finding) const {
     return ids_.contains(finding.id) ||
-           std::any_of(cycles_.begin(), cycles_.end(), [&](const Finding& cycle) { return same_split(finding, cycle); });
+           std::any_of(cycles_.begin(), cycles_.end(),
+                       [&](const Finding& cycle) { return same_split(finding, cycle); });
   }
 
  private:
@@ -160,7 +161,8 @@ Selected select(Findings& findings, const Selection& selection) {
   for (const Finding& finding : selection.baseline) known.add(finding);
   std::erase_if(findings.findings, [&](const Finding& finding) {
     if (finding.verdict == Verdict::Infeasible && !selection.keep_infeasible) return true;
-    if (suppressed.covers(finding) || selection.suppressions.covers(finding)) return ++selected.suppressed, true;
+    if (suppressed.covers(finding) || selection.suppressions.covers(finding))
+      return ++selected.suppressed, true;
     if (known.covers(finding)) return ++selected.known, true;
     selected.fails = selected.fails || finding.verdict >= selection.fail_on;
     return false;

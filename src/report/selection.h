@@ -27,11 +27,12 @@ struct Selection {
   bool keep_infeasible = false;  // they are shown, and never fail
 };
 
-// Worst verdict first; within one verdict WWW last (no three accesses prove it), shorter cycles first, then by
-// variable, unit and id.
+// Worst verdict first; within one verdict WWW last (no three accesses prove it), shorter cycles first, then
+// by variable, unit and id.
 void sort_findings(Findings& findings);
 
-// Findings of the standard library's insides with the same id and the same places become one: to a person they are.
+// Findings of the standard library's insides with the same id and the same places become one: to a person
+// they are.
 void join_library_findings(Findings& findings);
 
 // Whether a finding is suppressed or in the baseline. O(baseline).
@@ -42,8 +43,9 @@ struct Selected {
   bool fails = false;                  // a finding at or above fail_on is left
 };
 
-// Takes out what is infeasible (unless it is kept), suppressed or in the baseline, and sorts the rest. With a cycle go all that
-// split the same unit on the same set: another run has the same mistake with other partners and sizes.
+// Takes out what is infeasible (unless it is kept), suppressed or in the baseline, and sorts the rest. With a
+// cycle go all that split the same unit on the same set: another run has the same mistake with other partners
+// and sizes.
 Selected select(Findings& findings, const Selection& selection);
 
 }  // namespace cleave::report

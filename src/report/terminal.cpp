@@ -67,8 +67,10 @@ class Renderer {
     if (prefix.size() < 2) return text;
     for (size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at)) {
       const bool begins = at == 0 || text[at - 1] == ' ';
-      if (begins) text.erase(at, prefix.size());
-      else ++at;
+      if (begins)
+        text.erase(at, prefix.size());
+      else
+        ++at;
     }
     return text;
   }
@@ -136,7 +138,8 @@ class Renderer {
   void access_line(std::string_view label, const AccessReport& access) {
     std::string text = fmt::format("  {}  {} {}", label, printable(access.thread), access.op);
     if (!access.value.empty()) text += " " + printable(value_for_people(access));
-    if (std::string at = nearer(place(access)); !at.empty()) text += "  " + paint_(printable(at), Style::Bold);
+    if (std::string at = nearer(place(access)); !at.empty())
+      text += "  " + paint_(printable(at), Style::Bold);
     if (!access.function.empty()) text += "  in " + printable(access.function);
     if (std::string library = inside(access); !library.empty()) text += ", inside " + printable(library);
     if (!access.locks.empty()) text += printable(fmt::format("  holding {}", fmt::join(access.locks, ", ")));
@@ -160,7 +163,8 @@ class Renderer {
   void callers(const AccessReport& access, size_t most) {
     const std::vector<std::string> frames = callers_of(access);
     for (size_t frame = 0; frame < std::min(frames.size(), most); ++frame) {
-      line(paint_(fit(fmt::format("             called from {}", printable(nearer(frames[frame]))), width_), Style::Dim));
+      line(paint_(fit(fmt::format("             called from {}", printable(nearer(frames[frame]))), width_),
+                  Style::Dim));
     }
   }
 
@@ -226,8 +230,9 @@ class Renderer {
     for (size_t v = counts.size(); v-- > 0;) {
       if (counts[v] > 0) parts.push_back(fmt::format("{} {}", counts[v], word_of(static_cast<Verdict>(v))));
     }
-    line(fmt::format("{} finding{}: {}{}", total, total == 1 ? "" : "s", fmt::join(parts, ", "),
-                     more == 0 ? "" : fmt::format("; {} more cycle{} of the same", more, more == 1 ? "" : "s")));
+    line(fmt::format(
+        "{} finding{}: {}{}", total, total == 1 ? "" : "s", fmt::join(parts, ", "),
+        more == 0 ? "" : fmt::format("; {} more cycle{} of the same", more, more == 1 ? "" : "s")));
   }
 
   const Findings& findings_;

@@ -20,10 +20,10 @@ SourceLine source_lines_from_disk();
 struct TerminalOptions {
   bool colour = false;
   uint32_t width = 80;
-  bool counts = true;  // the table of stages, and the last line
-  SourceLine source;   // may be empty: no source text
+  bool counts = true;       // the table of stages, and the last line
+  SourceLine source;        // may be empty: no source text
   bool all_cycles = false;  // also those that split a unit on a set which a shorter one splits too
-  std::string directory;  // files below it are named from there; empty: as they are
+  std::string directory;    // files below it are named from there; empty: as they are
 };
 
 std::string to_terminal(const Findings& findings, const TerminalOptions& options);

@@ -15,12 +15,14 @@ struct SignedType {
   std::string_view name;
   unsigned bits;
 };
-// As debug information calls them. On x86-64 Linux, as everything that is recorded; a plain char is told as it is.
+// As debug information calls them. On x86-64 Linux, as everything that is recorded; a plain char is told as
+// it is.
 constexpr std::array kSigned = {
-    SignedType{"signed char", 8}, SignedType{"short", 16},   SignedType{"int", 32},       SignedType{"long", 64},
-    SignedType{"long long", 64},  SignedType{"int8_t", 8},   SignedType{"int16_t", 16},   SignedType{"int32_t", 32},
-    SignedType{"int64_t", 64},    SignedType{"intptr_t", 64}, SignedType{"intmax_t", 64}, SignedType{"ssize_t", 64},
-    SignedType{"ptrdiff_t", 64},  SignedType{"off_t", 64},   SignedType{"time_t", 64},
+    SignedType{"signed char", 8}, SignedType{"short", 16},     SignedType{"int", 32},
+    SignedType{"long", 64},       SignedType{"long long", 64}, SignedType{"int8_t", 8},
+    SignedType{"int16_t", 16},    SignedType{"int32_t", 32},   SignedType{"int64_t", 64},
+    SignedType{"intptr_t", 64},   SignedType{"intmax_t", 64},  SignedType{"ssize_t", 64},
+    SignedType{"ptrdiff_t", 64},  SignedType{"off_t", 64},     SignedType{"time_t", 64},
 };
 
 bool take_front(std::string_view& text, std::string_view front) {
@@ -54,9 +56,11 @@ std::optional<std::string> by_type(uint64_t number, std::string_view type) {
     if (type == known.name) return with_sign(number, known.bits);
   }
   if (type == "bool" && number < 2) return number == 1 ? "true" : "false";
-  if (type == "float" && number >> 32 == 0) return fmt::format("{:#}", std::bit_cast<float>(static_cast<uint32_t>(number)));
+  if (type == "float" && number >> 32 == 0)
+    return fmt::format("{:#}", std::bit_cast<float>(static_cast<uint32_t>(number)));
   // One half of a double looks like a number that is next to nothing.
-  if (type == "double" && (number == 0 || number >> 52 != 0)) return fmt::format("{:#}", std::bit_cast<double>(number));
+  if (type == "double" && (number == 0 || number >> 52 != 0))
+    return fmt::format("{:#}", std::bit_cast<double>(number));
   return std::nullopt;
 }
 
@@ -65,7 +69,8 @@ std::string one_value(std::string_view value, std::string_view type) {
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (error != std::errc() || end != value.data() + value.size()) return std::string(value);
   if (std::optional<std::string> text = by_type(number, type)) return *text;
-  constexpr uint64_t kLowest = uint64_t{1} << 40, kHighest = uint64_t{1} << 47;  // of a program's memory on 64 bits
+  constexpr uint64_t kLowest = uint64_t{1} << 40,
+                     kHighest = uint64_t{1} << 47;  // of a program's memory on 64 bits
   return number >= kLowest && number < kHighest ? fmt::format("{:#x}", number) : std::string(value);
 }
 
@@ -76,7 +81,8 @@ std::string value_for_people(std::string_view value, std::string_view type) {
   type = bare(type);
   const size_t arrow = value.find(kTo);
   if (arrow == value.npos) return one_value(value, type);
-  return one_value(value.substr(0, arrow), type) + std::string(kTo) + one_value(value.substr(arrow + kTo.size()), type);
+  return one_value(value.substr(0, arrow), type) + std::string(kTo) +
+         one_value(value.substr(arrow + kTo.size()), type);
 }
 
 }  // namespace cleave::report

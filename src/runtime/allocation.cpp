@@ -1,8 +1,8 @@
-// Heap memory: addresses that are used again are other variables, so every block's life is in the trace. operator new
-// and what libc allocates for the program (strdup, getline) come through here too.
+// Heap memory: addresses that are used again are other variables, so every block's life is in the trace.
+// operator new and what libc allocates for the program (strdup, getline) come through here too.
 //
-// An alloc is recorded after the block was given, a free before it is given back: the stamps of one address are in
-// order. Zero overhead on what is allocated: no headers, no other allocator.
+// An alloc is recorded after the block was given, a free before it is given back: the stamps of one address
+// are in order. Zero overhead on what is allocated: no headers, no other allocator.
 #include <errno.h>
 #include <string.h>
 
@@ -18,7 +18,9 @@ alignas(16) char early_memory[16 * 1024];
 std::atomic<size_t> early_used{0};
 __thread bool resolving __attribute__((tls_model("initial-exec")));
 
-bool is_early(const void* block) { return block >= early_memory && block < early_memory + sizeof early_memory; }
+bool is_early(const void* block) {
+  return block >= early_memory && block < early_memory + sizeof early_memory;
+}
 
 void* early_block(size_t bytes) {
   size_t at = early_used.fetch_add((bytes + 15) & ~size_t{15});
@@ -108,9 +110,13 @@ INTERPOSE void* reallocarray(void* block, size_t count, size_t bytes) {
 INTERPOSE void* aligned_alloc(size_t alignment, size_t bytes) {
   return allocated(REAL(aligned_alloc)(alignment, bytes), bytes);
 }
-INTERPOSE void* memalign(size_t alignment, size_t bytes) { return allocated(REAL(memalign)(alignment, bytes), bytes); }
+INTERPOSE void* memalign(size_t alignment, size_t bytes) {
+  return allocated(REAL(memalign)(alignment, bytes), bytes);
+}
 INTERPOSE void* valloc(size_t bytes) { return allocated(REAL(valloc)(bytes), bytes); }
-INTERPOSE void* pvalloc(size_t bytes) { return allocated(REAL(pvalloc)(bytes), (bytes + kPage - 1) & ~(kPage - 1)); }
+INTERPOSE void* pvalloc(size_t bytes) {
+  return allocated(REAL(pvalloc)(bytes), (bytes + kPage - 1) & ~(kPage - 1));
+}
 INTERPOSE int posix_memalign(void** block, size_t alignment, size_t bytes) {
   int result = REAL(posix_memalign)(block, alignment, bytes);
   if (result == 0) allocated(*block, bytes);

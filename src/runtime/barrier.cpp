@@ -1,5 +1,5 @@
-// Barriers: the ticket of an arrival is taken before the wait, that of the passage after it, so all arrivals of a
-// generation have smaller numbers than all its passages.
+// Barriers: the ticket of an arrival is taken before the wait, that of the passage after it, so all arrivals
+// of a generation have smaller numbers than all its passages.
 #include "runtime/control.h"
 #include "runtime/real.h"
 #include "runtime/stripes.h"

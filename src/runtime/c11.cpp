@@ -14,19 +14,27 @@ namespace {
 
 int c11_result(int error) {
   switch (error) {
-    case 0: return thrd_success;
-    case ENOMEM: return thrd_nomem;
-    case ETIMEDOUT: return thrd_timedout;
-    case EBUSY: return thrd_busy;
-    default: return thrd_error;
+    case 0:
+      return thrd_success;
+    case ENOMEM:
+      return thrd_nomem;
+    case ETIMEDOUT:
+      return thrd_timedout;
+    case EBUSY:
+      return thrd_busy;
+    default:
+      return thrd_error;
   }
 }
 
 pthread_mutex_t* posix(mtx_t* mutex) { return reinterpret_cast<pthread_mutex_t*>(mutex); }
 pthread_cond_t* posix(cnd_t* condition) { return reinterpret_cast<pthread_cond_t*>(condition); }
 
-// On x86-64 the int that a C11 thread returns lies in the register of the pointer that a POSIX thread returns.
-void* (*posix(thrd_start_t start))(void*) { return reinterpret_cast<void* (*)(void*)>(reinterpret_cast<void*>(start)); }
+// On x86-64 the int that a C11 thread returns lies in the register of the pointer that a POSIX thread
+// returns.
+void* (*posix(thrd_start_t start))(void*) {
+  return reinterpret_cast<void* (*)(void*)>(reinterpret_cast<void*>(start));
+}
 
 }  // namespace
 }  // namespace cleave::runtime

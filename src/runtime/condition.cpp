@@ -1,5 +1,5 @@
-// Condition variables. A wait takes both its tickets before it sleeps and again after it has the mutex back, so always
-// while it holds the mutex; a signal takes its ticket before it can wake anybody.
+// Condition variables. A wait takes both its tickets before it sleeps and again after it has the mutex back,
+// so always while it holds the mutex; a signal takes its ticket before it can wake anybody.
 #include "runtime/condition.h"
 
 #include <errno.h>
@@ -20,7 +20,8 @@ struct Wait {
 void before_wait(const Wait& wait) {
   uint64_t of_condition = take_ticket(wait.condition);
   uint64_t of_mutex = take_ticket(wait.mutex);
-  record(kRecord_cond_wait, word_of(wait.condition), word_of(wait.mutex), of_condition, of_mutex, stamp_now());
+  record(kRecord_cond_wait, word_of(wait.condition), word_of(wait.mutex), of_condition, of_mutex,
+         stamp_now());
   flush_if_old();
 }
 
@@ -57,12 +58,15 @@ int wait_condition(pthread_cond_t* condition, pthread_mutex_t* mutex) {
 
 int timed_wait_condition(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* until) {
   if (!recording()) return REAL(pthread_cond_timedwait)(condition, mutex, until);
-  return recorded_wait({condition, mutex}, [=] { return REAL(pthread_cond_timedwait)(condition, mutex, until); });
+  return recorded_wait({condition, mutex},
+                       [=] { return REAL(pthread_cond_timedwait)(condition, mutex, until); });
 }
 
-int clock_wait_condition(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* until) {
+int clock_wait_condition(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                         const timespec* until) {
   if (!recording()) return REAL(pthread_cond_clockwait)(condition, mutex, clock, until);
-  return recorded_wait({condition, mutex}, [=] { return REAL(pthread_cond_clockwait)(condition, mutex, clock, until); });
+  return recorded_wait({condition, mutex},
+                       [=] { return REAL(pthread_cond_clockwait)(condition, mutex, clock, until); });
 }
 
 int signal_condition(pthread_cond_t* condition) {
@@ -90,7 +94,8 @@ using namespace cleave::runtime;
 INTERPOSE int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   return wait_condition(condition, mutex);
 }
-INTERPOSE int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* until) {
+INTERPOSE int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                                     const timespec* until) {
   return timed_wait_condition(condition, mutex, until);
 }
 INTERPOSE int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,

@@ -8,7 +8,8 @@ namespace cleave::runtime {
 
 int wait_condition(pthread_cond_t* condition, pthread_mutex_t* mutex);
 int timed_wait_condition(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* until);
-int clock_wait_condition(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* until);
+int clock_wait_condition(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                         const timespec* until);
 int signal_condition(pthread_cond_t* condition);
 int broadcast_condition(pthread_cond_t* condition);
 

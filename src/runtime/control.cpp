@@ -91,7 +91,8 @@ void control_settle() {
 }
 
 void control_moved() {
-  if (ControlThread* self = controlled_self(); self != nullptr && self->unseen != nullptr) self->unseen = __cleave_thread.cursor;
+  if (ControlThread* self = controlled_self(); self != nullptr && self->unseen != nullptr)
+    self->unseen = __cleave_thread.cursor;
 }
 
 namespace {

@@ -1,6 +1,6 @@
-// System calls that wait for the process's own threads, or for signals. Futexes are modelled like conditions. Calls that may
-// block and are not known here, in control_sockets.cpp or in control_polls.cpp (reads inside stdio, file locks) are found
-// by the waiting threads: look_after_holder.
+// System calls that wait for the process's own threads, or for signals. Futexes are modelled like conditions.
+// Calls that may block and are not known here, in control_sockets.cpp or in control_polls.cpp (reads inside
+// stdio, file locks) are found by the waiting threads: look_after_holder.
 #include <errno.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -31,10 +31,10 @@ long futex_wait(ControlThread* self, int* word, int operation, int expected, con
   if (timeout != nullptr) {
     bool absolute = (operation & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
     clockid_t clock = operation & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC;
-    deadline = absolute ? deadline_of(clock, timeout)
-                        : deadline_in(*timeout);
+    deadline = absolute ? deadline_of(clock, timeout) : deadline_in(*timeout);
   }
-  // The value is looked at once more when nobody can run: somebody may have changed it without a wake that we see.
+  // The value is looked at once more when nobody can run: somebody may have changed it without a wake that we
+  // see.
   for (;;) {
     block(self, CLEAVE_POINT_futex_wait, word, deadline);
     if (self->woken) return 0;
@@ -47,7 +47,8 @@ long futex(ControlThread* self, long a, long b, long c, long d, long e, long f) 
   int operation = static_cast<int>(b) & FUTEX_CMD_MASK;
   auto* word = reinterpret_cast<int*>(a);
   if (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET)
-    return futex_wait(self, word, static_cast<int>(b), static_cast<int>(c), reinterpret_cast<const timespec*>(d));
+    return futex_wait(self, word, static_cast<int>(b), static_cast<int>(c),
+                      reinterpret_cast<const timespec*>(d));
   if (operation == FUTEX_WAKE || operation == FUTEX_WAKE_BITSET) {
     point(self, CLEAVE_POINT_futex_wake);
     uint32_t woken = wake(word, static_cast<uint32_t>(c));

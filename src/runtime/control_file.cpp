@@ -1,4 +1,5 @@
-// What the scheduler writes into the control file, and the values from outside that it takes from there in a replay.
+// What the scheduler writes into the control file, and the values from outside that it takes from there in a
+// replay.
 #include <fcntl.h>
 #include <string.h>
 
@@ -9,8 +10,8 @@
 namespace cleave::runtime {
 namespace {
 
-// Modules in the order of their registration. Looked up by the address of a segment; few, so a scan from the one that
-// was found last is enough.
+// Modules in the order of their registration. Looked up by the address of a segment; few, so a scan from the
+// one that was found last is enough.
 struct KnownModule {
   const cleave_segment* first;
   uint32_t count;
@@ -24,7 +25,8 @@ constexpr uint64_t kPadding = 7;
 
 cleave_control_pinned* next_pinned(ControlThread* thread) {
   if (thread->pinned_at >= control.file->replay_pinned.used) return nullptr;
-  auto* entry = reinterpret_cast<cleave_control_pinned*>(entries<char>(control.file->replay_pinned) + thread->pinned_at);
+  auto* entry = reinterpret_cast<cleave_control_pinned*>(entries<char>(control.file->replay_pinned) +
+                                                         thread->pinned_at);
   return entry->thread == thread->request ? entry : nullptr;
 }
 
@@ -52,14 +54,15 @@ bool attach_control_file(const char* path) {
   long size = system_call(SYS_lseek, descriptor, 0, 2 /* end */);
   long address = size < static_cast<long>(sizeof(cleave_control_header))
                      ? -1
-                     : system_call(SYS_mmap, place_for(static_cast<size_t>(size), Purpose::Asked), size, 3, 1 /* shared */, descriptor, 0);
+                     : system_call(SYS_mmap, place_for(static_cast<size_t>(size), Purpose::Asked), size, 3,
+                                   1 /* shared */, descriptor, 0);
   system_call(SYS_close, descriptor);
   if (address < 0 && address > -4096) return false;
   auto* file = reinterpret_cast<cleave_control_header*>(address);
   uint32_t nobody = 0;
   bool mine = file->magic == CLEAVE_CONTROL_MAGIC && file->version == CLEAVE_CONTROL_VERSION &&
-              __atomic_compare_exchange_n(&file->process, &nobody, static_cast<uint32_t>(current_pid()), false,
-                                          __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+              __atomic_compare_exchange_n(&file->process, &nobody, static_cast<uint32_t>(current_pid()),
+                                          false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   if (!mine) {  // a program that a controlled program started: it runs as it likes
     system_call(SYS_munmap, address, size);
     return false;
@@ -71,7 +74,8 @@ bool attach_control_file(const char* path) {
 }
 
 void log_thread(ControlThread* thread) {
-  if (auto* entry = append<cleave_control_thread>(control.file->threads)) *entry = {thread->parent, thread->ordinal, 0};
+  if (auto* entry = append<cleave_control_thread>(control.file->threads))
+    *entry = {thread->parent, thread->ordinal, 0};
 }
 
 void log_fingerprint(ControlThread* thread, uint64_t chain, Point what, const cleave_segment* segment) {
@@ -79,21 +83,27 @@ void log_fingerprint(ControlThread* thread, uint64_t chain, Point what, const cl
   if (control.replaying) replay_fingerprint(thread, fingerprint, thread->grouped, what, segment);
   thread->grouped = 0;
   cleave_control_area& area = control.file->fingerprints;
-  if (area.used < area.capacity) entries<uint8_t>(area)[area.used++] = fingerprint;
-  else control.file->end = CLEAVE_END_FULL;
+  if (area.used < area.capacity)
+    entries<uint8_t>(area)[area.used++] = fingerprint;
+  else
+    control.file->end = CLEAVE_END_FULL;
 }
 
 void log_run(ControlThread* thread, uint32_t how) {
-  if (thread->grouped != 0) log_fingerprint(thread, thread->counted_chain, CLEAVE_POINT_access, thread->place);
-  if (auto* entry = append<cleave_control_run>(control.file->runs)) *entry = {thread->index, how, thread->run_points};
-  else control.file->end = CLEAVE_END_FULL;
+  if (thread->grouped != 0)
+    log_fingerprint(thread, thread->counted_chain, CLEAVE_POINT_access, thread->place);
+  if (auto* entry = append<cleave_control_run>(control.file->runs))
+    *entry = {thread->index, how, thread->run_points};
+  else
+    control.file->end = CLEAVE_END_FULL;
   thread->run_points = 0;
   thread->rest_at = kLongestRun;
 }
 
 void locate(const cleave_segment* segment, uint32_t* module, uint32_t* index) {
   uint32_t count = module_count.load(std::memory_order_acquire);
-  for (uint32_t i = count; segment != nullptr && i-- > 0;) {  // the newest first: an unloaded one may lie beneath it
+  for (uint32_t i = count;
+       segment != nullptr && i-- > 0;) {  // the newest first: an unloaded one may lie beneath it
     const KnownModule& known = modules[i];
     if (segment >= known.first && segment < known.first + known.count) {
       *module = i;
@@ -136,8 +146,10 @@ void pin(ControlThread* thread, cleave_pinned source, void* bytes, uint64_t size
   if (control.replaying) {
     cleave_control_pinned* entry = next_pinned(thread);
     if (entry == nullptr || entry->source != source || entry->bytes != size) {
-      // Behind the end of what was recorded (a run that was killed) there is nothing to give back, and nobody to ask.
-      if (entry == nullptr && control.replay_run + 1 >= count_of<cleave_control_run>(control.file->replay_runs)) {
+      // Behind the end of what was recorded (a run that was killed) there is nothing to give back, and nobody
+      // to ask.
+      if (entry == nullptr &&
+          control.replay_run + 1 >= count_of<cleave_control_run>(control.file->replay_runs)) {
         if (source != CLEAVE_PINNED_INPUT) return;
         diverged(CLEAVE_DIVERGED_LONGER, thread, CLEAVE_POINT_call_out, nullptr);
       }

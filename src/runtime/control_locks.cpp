@@ -1,5 +1,5 @@
-// Mutexes, reader-writer locks, spin locks, once and the guards of local statics under control: a try on the real
-// object, and a wait for whoever has it. Nobody else runs in between, so the try says the truth.
+// Mutexes, reader-writer locks, spin locks, once and the guards of local statics under control: a try on the
+// real object, and a wait for whoever has it. Nobody else runs in between, so the try says the truth.
 #include <errno.h>
 
 #include "runtime/control.h"
@@ -27,14 +27,16 @@ bool valid(const timespec* time) { return time->tv_nsec >= 0 && time->tv_nsec < 
 
 // An error-checking mutex that its owner locks again says so instead of waiting for itself.
 bool is_own_checked(ControlThread* self, const pthread_mutex_t* mutex) {
-  return (mutex->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK_NP && mutex->__data.__owner == self->tid.load();
+  return (mutex->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK_NP &&
+         mutex->__data.__owner == self->tid.load();
 }
 
 int mutex_lock(pthread_mutex_t* mutex) {
   ControlThread* self = controlled_self();
   if (self == nullptr || is_own_checked(self, mutex)) return original.pthread_mutex_lock(mutex);
   point(self, CLEAVE_POINT_lock);
-  return acquire(self, CLEAVE_POINT_lock, mutex, UINT64_MAX, [=] { return original.pthread_mutex_trylock(mutex); });
+  return acquire(self, CLEAVE_POINT_lock, mutex, UINT64_MAX,
+                 [=] { return original.pthread_mutex_trylock(mutex); });
 }
 
 int mutex_trylock(pthread_mutex_t* mutex) {
@@ -88,13 +90,15 @@ int spin_unlock(pthread_spinlock_t* lock) {
 int read_lock(pthread_rwlock_t* lock, uint64_t deadline, ControlThread* self) {
   point(self, CLEAVE_POINT_read_lock);
   if (lock->__data.__cur_writer == self->tid.load()) return EDEADLK;
-  return acquire(self, CLEAVE_POINT_read_lock, lock, deadline, [=] { return original.pthread_rwlock_tryrdlock(lock); });
+  return acquire(self, CLEAVE_POINT_read_lock, lock, deadline,
+                 [=] { return original.pthread_rwlock_tryrdlock(lock); });
 }
 
 int write_lock(pthread_rwlock_t* lock, uint64_t deadline, ControlThread* self) {
   point(self, CLEAVE_POINT_write_lock);
   if (lock->__data.__cur_writer == self->tid.load()) return EDEADLK;
-  return acquire(self, CLEAVE_POINT_write_lock, lock, deadline, [=] { return original.pthread_rwlock_trywrlock(lock); });
+  return acquire(self, CLEAVE_POINT_write_lock, lock, deadline,
+                 [=] { return original.pthread_rwlock_trywrlock(lock); });
 }
 
 int rwlock_rdlock(pthread_rwlock_t* lock) {

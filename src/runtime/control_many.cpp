@@ -1,10 +1,10 @@
-// Points that are looked at together. Where a policy preempts nobody at an access (serial), a thread need not stop at each:
-// it records a stretch of them as it does running free, and they are counted and hashed when it is over, out of the
-// records. The schedule has the same points with the same fingerprints as if the thread had stopped at every one, and so
-// they are compared one by one in a replay.
+// Points that are looked at together. Where a policy preempts nobody at an access (serial), a thread need not
+// stop at each: it records a stretch of them as it does running free, and they are counted and hashed when it
+// is over, out of the records. The schedule has the same points with the same fingerprints as if the thread
+// had stopped at every one, and so they are compared one by one in a replay.
 //
-// A stretch is so many words of segments, whatever else goes into the buffer and however often that is emptied: nothing
-// that differs from run to run may have a say in where the scheduler decides.
+// A stretch is so many words of segments, whatever else goes into the buffer and however often that is
+// emptied: nothing that differs from run to run may have a say in where the scheduler decides.
 #include <string.h>
 
 #include "runtime/control.h"
@@ -29,8 +29,8 @@ const uint64_t* behind(const uint64_t* record) {
 
 // --- one point after the other, with everything that is kept of it
 
-void look_at_leg(ControlThread* self, const cleave_segment* leg, uint64_t branches, const uint64_t* words, uint32_t count,
-                 bool pointed) {
+void look_at_leg(ControlThread* self, const cleave_segment* leg, uint64_t branches, const uint64_t* words,
+                 uint32_t count, bool pointed) {
   if (!pointed && !(leg->flags & CLEAVE_SEGMENT_ACCESS)) pass_segment(self, leg);
   if (!pointed && (leg->flags & CLEAVE_SEGMENT_ACCESS)) {
     uint64_t step = count_point(self, CLEAVE_POINT_access, leg);
@@ -69,8 +69,8 @@ struct Hashes {
   uint32_t grouped;
   uint64_t points = 0, counted_chain = 0;
 
-  __attribute__((always_inline)) void leg(const cleave_segment* leg, uint64_t branches, const uint64_t* words, uint32_t count,
-                                          bool pointed) {
+  __attribute__((always_inline)) void leg(const cleave_segment* leg, uint64_t branches, const uint64_t* words,
+                                          uint32_t count, bool pointed) {
     if (__builtin_expect(!pointed, 1)) {
       if (__builtin_expect(leg->flags & CLEAVE_SEGMENT_ACCESS, 1)) {
         chain = mix(chain, with_place(step, leg, CLEAVE_POINT_access));
@@ -164,11 +164,14 @@ void look_at(ControlThread* self, const uint64_t* record, const uint64_t* to) {
   }
 }
 
-// Where the unseen records end; where they begin, if the cursor has gone elsewhere: a thread that has ended records nowhere.
+// Where the unseen records end; where they begin, if the cursor has gone elsewhere: a thread that has ended
+// records nowhere.
 const uint64_t* end_of_unseen(const ControlThread* self) {
   constexpr uint64_t kMostWords = UINT64_C(1) << 16;  // more than a buffer has
   const uint64_t* cursor = __atomic_load_n(&self->block->cursor, __ATOMIC_ACQUIRE);
-  return reinterpret_cast<uintptr_t>(cursor) - reinterpret_cast<uintptr_t>(self->unseen) < kMostWords * 8 ? cursor : self->unseen;
+  return reinterpret_cast<uintptr_t>(cursor) - reinterpret_cast<uintptr_t>(self->unseen) < kMostWords * 8
+             ? cursor
+             : self->unseen;
 }
 
 }  // namespace

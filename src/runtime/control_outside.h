@@ -17,8 +17,9 @@ static_assert(sizeof(Answer) == 16);
 
 bool would_block(int descriptor, short events);
 
-// Sockets that lead to other processes, and a terminal or pipe that the program was started with as its input. Pipes and
-// pairs of sockets that it made itself lead nowhere else: what comes through them follows from the schedule.
+// Sockets that lead to other processes, and a terminal or pipe that the program was started with as its
+// input. Pipes and pairs of sockets that it made itself lead nowhere else: what comes through them follows
+// from the schedule.
 bool is_outside(int descriptor);
 void mark_outside(int descriptor);
 void forget_descriptor(int descriptor);  // it is closed

@@ -1,6 +1,6 @@
-// Following a plan (AtomChase II-A): a thread that comes to a milestone before its turn is held, the thread of the next
-// milestone goes first, and whoever has what it waits for helps. When only held threads are left the plan is given up:
-// all go on, so that the trace is useful.
+// Following a plan (AtomChase II-A): a thread that comes to a milestone before its turn is held, the thread
+// of the next milestone goes first, and whoever has what it waits for helps. When only held threads are left
+// the plan is given up: all go on, so that the trace is useful.
 #include <string.h>
 
 #include "runtime/control.h"
@@ -19,8 +19,8 @@ cleave_control_milestone* milestones;
 uint32_t* next_of_thread;  // next milestone of the same thread
 uint32_t group_count;
 
-// Segments that milestones speak of, by address: open addressing, filled as modules register. A segment stands there
-// once for each of its groups.
+// Segments that milestones speak of, by address: open addressing, filled as modules register. A segment
+// stands there once for each of its groups.
 struct Entry {
   const cleave_segment* segment;
   uint32_t group;
@@ -29,7 +29,9 @@ Entry* table;
 uint32_t table_mask;
 
 uint32_t slot_of(const cleave_segment* segment) {
-  return static_cast<uint32_t>((reinterpret_cast<uintptr_t>(segment) >> 2) * UINT64_C(0x9e3779b97f4a7c15) >> 40) & table_mask;
+  return static_cast<uint32_t>((reinterpret_cast<uintptr_t>(segment) >> 2) * UINT64_C(0x9e3779b97f4a7c15) >>
+                               40) &
+         table_mask;
 }
 
 bool in_group(const cleave_segment* segment, uint32_t group) {
@@ -58,7 +60,9 @@ bool plan_preempts(ControlThread*, Point) { return control.reconsider; }
 
 // The thread of the next milestone; if it waits, whoever has what it waits for; else anybody.
 ControlThread* plan_choose(ControlThread* holder, bool yields) {
-  if (!control.planning) return holder != nullptr && holder->standing == Standing::Ready && !yields ? holder : next_in_turn(holder);
+  if (!control.planning)
+    return holder != nullptr && holder->standing == Standing::Ready && !yields ? holder
+                                                                               : next_in_turn(holder);
   ControlThread* wanted = control.by_request[milestones[control.plan_next].thread];
   for (uint32_t hops = 0; wanted != nullptr && hops < 64; ++hops) {
     if (wanted->standing == Standing::Ready && !wanted->spinning) return wanted;
@@ -83,7 +87,8 @@ void start_plan() {
   uint64_t size = 16;
   while (size < places * 2) size *= 2;
   table = static_cast<Entry*>(map_memory(size * sizeof(Entry), Purpose::Asked));
-  next_of_thread = static_cast<uint32_t*>(map_memory((control.plan_total + 1) * sizeof(uint32_t), Purpose::Asked));
+  next_of_thread =
+      static_cast<uint32_t*>(map_memory((control.plan_total + 1) * sizeof(uint32_t), Purpose::Asked));
   if (table == nullptr || next_of_thread == nullptr) fail("no memory for the plan");
   table_mask = static_cast<uint32_t>(size - 1);
   for (uint32_t i = 0; i < control.plan_total; ++i) {

@@ -1,4 +1,5 @@
-// What happens at every scheduling point at which the thread goes on: inline, since that is nearly every access.
+// What happens at every scheduling point at which the thread goes on: inline, since that is nearly every
+// access.
 #pragma once
 
 #include "runtime/control.h"
@@ -13,9 +14,11 @@ inline uint64_t without_address(uint64_t word) {
   return word - kFrom < kTo - kFrom ? kSomeAddress : word;
 }
 
-// The hash of what a thread did since its last point goes on with which way the branches went, and with a word. At the
-// point it goes into the thread's chain, with what the thread is about to do there.
-inline uint64_t with_branches(uint64_t step, uint64_t branches) { return step + branches * UINT64_C(0xc2b2ae3d27d4eb4f); }
+// The hash of what a thread did since its last point goes on with which way the branches went, and with a
+// word. At the point it goes into the thread's chain, with what the thread is about to do there.
+inline uint64_t with_branches(uint64_t step, uint64_t branches) {
+  return step + branches * UINT64_C(0xc2b2ae3d27d4eb4f);
+}
 inline uint64_t with_word(uint64_t step, uint64_t word) { return mix(step, without_address(word)); }
 inline uint64_t with_place(uint64_t step, const cleave_segment* segment, Point what = CLEAVE_POINT_none) {
   return step ^ (static_cast<uint64_t>(what) << 12 | (reinterpret_cast<uintptr_t>(segment) & 0xfff));
@@ -58,9 +61,12 @@ inline void control_recorded(const uint64_t* record, const cleave_segment* segme
   self->earlier_words = earlier_words;
 }
 
-inline bool kept_in_full() { return control.file->steps.used + sizeof(cleave_control_step) <= control.file->steps.capacity; }
+inline bool kept_in_full() {
+  return control.file->steps.used + sizeof(cleave_control_step) <= control.file->steps.capacity;
+}
 
-// The thread is at a point, everything before it is absorbed. Gives the hash of what it did since the last one.
+// The thread is at a point, everything before it is absorbed. Gives the hash of what it did since the last
+// one.
 inline uint64_t count_point(ControlThread* self, Point what, const cleave_segment* segment) {
   uint64_t step = with_place(self->step, segment, what);
   self->chain = mix(self->chain, step);

@@ -1,4 +1,5 @@
-// The policies that need nothing but the set of ready threads: serial, random, pct; and noise, which has no turn.
+// The policies that need nothing but the set of ready threads: serial, random, pct; and noise, which has no
+// turn.
 #include <time.h>
 
 #include "runtime/control.h"
@@ -31,8 +32,9 @@ ControlThread* serial_choose(ControlThread* holder, bool yields) {
   return holder != nullptr && !yields ? holder : next_in_turn(holder);
 }
 
-// Random: at a synchronization operation one time in two, at an access one time in `access_odds` (which the seed
-// chooses, so that some runs switch often and some rarely), everybody who could run is as likely as another.
+// Random: at a synchronization operation one time in two, at an access one time in `access_odds` (which the
+// seed chooses, so that some runs switch often and some rarely), everybody who could run is as likely as
+// another.
 bool random_preempts(ControlThread*, Point point) {
   return below(next_random(), kIsSync[point] ? 2 : control.access_odds) == 0;
 }
@@ -42,9 +44,9 @@ ControlThread* random_choose(ControlThread* holder, bool yields) {
   return chosen->spinning ? next_in_turn(chosen) : chosen;
 }
 
-// Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): random distinct priorities, the highest ready
-// thread runs; at d-1 random points of the run the running thread's priority falls below all others'. A thread that
-// waits in a loop falls too, or the one it waits for would never run.
+// Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): random distinct priorities, the highest
+// ready thread runs; at d-1 random points of the run the running thread's priority falls below all others'. A
+// thread that waits in a loop falls too, or the one it waits for would never run.
 void next_change() {
   uint64_t depth = control.file->pct_depth;
   if (depth == 0 || control.pct_changes + 1 >= depth) {
@@ -93,10 +95,14 @@ uint64_t random_below(uint64_t bound) { return below(next_random(), bound); }
 
 const PolicyFunctions* policy_functions(uint32_t policy) {
   switch (policy) {
-    case CLEAVE_POLICY_RANDOM: return &kRandom;
-    case CLEAVE_POLICY_PCT: return &kPct;
-    case CLEAVE_POLICY_PLAN: return &kPlanPolicy;
-    default: return &kSerial;
+    case CLEAVE_POLICY_RANDOM:
+      return &kRandom;
+    case CLEAVE_POLICY_PCT:
+      return &kPct;
+    case CLEAVE_POLICY_PLAN:
+      return &kPlanPolicy;
+    default:
+      return &kSerial;
   }
 }
 
@@ -112,8 +118,8 @@ void policy_new_thread(ControlThread* thread) {
 }
 
 ControlThread* next_in_turn(ControlThread* after) {
-  // Ready threads in cyclic order of their indexes behind `after`: first those that do not spin, then those that do,
-  // `after` itself last of all.
+  // Ready threads in cyclic order of their indexes behind `after`: first those that do not spin, then those
+  // that do, `after` itself last of all.
   uint32_t from = after != nullptr ? after->index + 1 : 0;
   ControlThread* best = nullptr;
   uint64_t best_rank = UINT64_MAX;
@@ -131,7 +137,8 @@ ControlThread* next_in_turn(ControlThread* after) {
 }
 
 void make_noise(Point point) {
-  if (noise_state == 0) noise_state = control.file->seed * UINT64_C(0x2545f4914f6cdd1d) + static_cast<uint64_t>(current_tid());
+  if (noise_state == 0)
+    noise_state = control.file->seed * UINT64_C(0x2545f4914f6cdd1d) + static_cast<uint64_t>(current_tid());
   uint64_t drawn = split_mix(&noise_state);
   // About one synchronization operation in 16, and one time in 32 that the thread comes by (reserve.cpp).
   if ((drawn & (kIsSync[point] ? 15 : 31)) != 0) return;

@@ -1,5 +1,5 @@
-// Waiting for one of many descriptors. A call that finds something at once keeps the turn, any other gives it away. What it
-// said is noted: in a replay nobody is asked.
+// Waiting for one of many descriptors. A call that finds something at once keeps the turn, any other gives it
+// away. What it said is noted: in a replay nobody is asked.
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
@@ -54,8 +54,8 @@ int select_outside(fd_set* readable, fd_set* writable, fd_set* odd, int count, C
   return static_cast<int>(answer.result);
 }
 
-// What a program hangs on a descriptor in an epoll set may be an address, which a replay does not share: then the
-// descriptor is noted in its place.
+// What a program hangs on a descriptor in an epoll set may be an address, which a replay does not share: then
+// the descriptor is noted in its place.
 struct Registered {
   int set, descriptor;
   uint64_t data;
@@ -117,14 +117,17 @@ using namespace cleave::runtime;
 INTERPOSE int poll(pollfd* descriptors, nfds_t count, int milliseconds) {
   if (count == 0 && milliseconds > 0 && controlled_self() != nullptr)
     return sleep_instead(static_cast<uint64_t>(milliseconds) * 1000000);
-  return poll_outside(descriptors, count, milliseconds != 0, [=] { return REAL(poll)(descriptors, count, milliseconds); });
+  return poll_outside(descriptors, count, milliseconds != 0,
+                      [=] { return REAL(poll)(descriptors, count, milliseconds); });
 }
 INTERPOSE int ppoll(pollfd* descriptors, nfds_t count, const timespec* timeout, const sigset_t* mask) {
-  return poll_outside(descriptors, count, true, [=] { return REAL(ppoll)(descriptors, count, timeout, mask); });
+  return poll_outside(descriptors, count, true,
+                      [=] { return REAL(ppoll)(descriptors, count, timeout, mask); });
 }
 INTERPOSE int select(int count, fd_set* readable, fd_set* writable, fd_set* odd, timeval* timeout) {
   if (count == 0 && timeout != nullptr && controlled_self() != nullptr)
-    return sleep_instead(static_cast<uint64_t>(timeout->tv_sec) * 1000000000 + static_cast<uint64_t>(timeout->tv_usec) * 1000);
+    return sleep_instead(static_cast<uint64_t>(timeout->tv_sec) * 1000000000 +
+                         static_cast<uint64_t>(timeout->tv_usec) * 1000);
   return select_outside(readable, writable, odd, count,
                         [=] { return REAL(select)(count, readable, writable, odd, timeout); });
 }
@@ -141,7 +144,8 @@ INTERPOSE int epoll_ctl(int set, int operation, int descriptor, epoll_event* eve
   return result;
 }
 INTERPOSE int epoll_wait(int set, epoll_event* events, int most, int milliseconds) {
-  return epoll_outside(set, events, most, milliseconds != 0, [=] { return REAL(epoll_wait)(set, events, most, milliseconds); });
+  return epoll_outside(set, events, most, milliseconds != 0,
+                       [=] { return REAL(epoll_wait)(set, events, most, milliseconds); });
 }
 INTERPOSE int epoll_pwait(int set, epoll_event* events, int most, int milliseconds, const sigset_t* mask) {
   return epoll_outside(set, events, most, milliseconds != 0,

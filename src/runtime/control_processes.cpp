@@ -1,5 +1,5 @@
-// Process ids under control. What fork and getpid give is noted and given back in a replay, so there it is not the id
-// that the system knows: calls that take or give an id translate.
+// Process ids under control. What fork and getpid give is noted and given back in a replay, so there it is
+// not the id that the system knows: calls that take or give an id translate.
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
-// Following a recorded schedule exactly. Every point is compared with the recorded one by its fingerprint, every
-// hand-over by who and why; the first difference ends the process, and the tool shows both sides.
+// Following a recorded schedule exactly. Every point is compared with the recorded one by its fingerprint,
+// every hand-over by who and why; the first difference ends the process, and the tool shows both sides.
 #include "runtime/control.h"
 
 namespace cleave::runtime {
@@ -7,7 +7,9 @@ namespace {
 
 const cleave_control_run* run_now() {
   uint64_t count = count_of<cleave_control_run>(control.file->replay_runs);
-  return control.replay_run < count ? entries<cleave_control_run>(control.file->replay_runs) + control.replay_run : nullptr;
+  return control.replay_run < count
+             ? entries<cleave_control_run>(control.file->replay_runs) + control.replay_run
+             : nullptr;
 }
 
 bool last_run() { return control.replay_run + 1 >= count_of<cleave_control_run>(control.file->replay_runs); }
@@ -28,7 +30,8 @@ void diverged(cleave_divergence how, ControlThread* thread, Point what, const cl
 void replay_point(ControlThread* self, Point what, const cleave_segment* segment) {
   const cleave_control_run* run = run_now();
   // A crash between two legs that have stored nothing but zeros: how far the thread came then is not known.
-  bool cut_off = run != nullptr && last_run() && segment != nullptr && segment == self->open_leg && segment == self->place + 1;
+  bool cut_off = run != nullptr && last_run() && segment != nullptr && segment == self->open_leg &&
+                 segment == self->place + 1;
   if (cut_off && self->run_points > run->points) return;
   if (run == nullptr || self->run_points > run->points) {
     if (run != nullptr && run->how == CLEAVE_RUN_TAKEN && !last_run()) {
@@ -44,11 +47,13 @@ void replay_point(ControlThread* self, Point what, const cleave_segment* segment
       ++self->run_points;
       return replay_point(self, what, segment);
     }
-    diverged(run == nullptr || last_run() ? CLEAVE_DIVERGED_LONGER : CLEAVE_DIVERGED_RUNNING, self, what, segment);
+    diverged(run == nullptr || last_run() ? CLEAVE_DIVERGED_LONGER : CLEAVE_DIVERGED_RUNNING, self, what,
+             segment);
   }
 }
 
-void replay_fingerprint(ControlThread* self, uint8_t fingerprint, uint32_t points, Point what, const cleave_segment* segment) {
+void replay_fingerprint(ControlThread* self, uint8_t fingerprint, uint32_t points, Point what,
+                        const cleave_segment* segment) {
   const cleave_control_area& recorded = control.file->replay_fingerprints;
   uint64_t at = control.file->fingerprints.used;
   // Behind the last one: a crash has cut the recording off within a group.
@@ -76,7 +81,8 @@ void replay_gives_away(ControlThread* self, Point what) {
 
 ControlThread* replay_next() {
   if (last_run()) {
-    // The recording ends here, and so did the program then, or it was stopped. Let it end in order of creation.
+    // The recording ends here, and so did the program then, or it was stopped. Let it end in order of
+    // creation.
     control.file->divergence = CLEAVE_DIVERGED_LONGER;
     ControlThread* next = control.ready_count != 0 ? next_in_turn(nullptr) : nullptr;
     bool stuck = control.outside == 0 ? control.ended != control.thread_count : waits_in_circle();

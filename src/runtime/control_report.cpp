@@ -24,7 +24,8 @@ LostSignal& lost_slot(const volatile void* condition) {
 ControlThread* thread_of_tid(int tid) {
   if (tid == 0) return nullptr;
   for (uint32_t i = control.thread_count; i-- > 0;)
-    if (control.threads[i]->tid.load() == tid && control.threads[i]->standing != Standing::Ended) return control.threads[i];
+    if (control.threads[i]->tid.load() == tid && control.threads[i]->standing != Standing::Ended)
+      return control.threads[i];
   return nullptr;
 }
 
@@ -32,10 +33,14 @@ ControlThread* has_object(const ControlThread* waiter) {
   // Owners as libc notes them in its objects.
   switch (waiter->waits_in) {
     case CLEAVE_POINT_lock:
-      return thread_of_tid(const_cast<const pthread_mutex_t*>(static_cast<const volatile pthread_mutex_t*>(waiter->object))->__data.__owner);
+      return thread_of_tid(
+          const_cast<const pthread_mutex_t*>(static_cast<const volatile pthread_mutex_t*>(waiter->object))
+              ->__data.__owner);
     case CLEAVE_POINT_read_lock:
     case CLEAVE_POINT_write_lock:
-      return thread_of_tid(const_cast<const pthread_rwlock_t*>(static_cast<const volatile pthread_rwlock_t*>(waiter->object))->__data.__cur_writer);
+      return thread_of_tid(
+          const_cast<const pthread_rwlock_t*>(static_cast<const volatile pthread_rwlock_t*>(waiter->object))
+              ->__data.__cur_writer);
     case CLEAVE_POINT_join:
       return static_cast<ControlThread*>(const_cast<void*>(waiter->object));
     default:

@@ -1,5 +1,6 @@
-// Sockets that lead to other processes. What comes through them is noted with the schedule; a replay asks nobody: it gives
-// back what came then, and lets what is sent go nowhere. So a server is replayed without its clients.
+// Sockets that lead to other processes. What comes through them is noted with the schedule; a replay asks
+// nobody: it gives back what came then, and lets what is sent go nowhere. So a server is replayed without its
+// clients.
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -25,14 +26,16 @@ Kind look(int descriptor) {
                   reinterpret_cast<long>(&size)) == 0)
     return domain == AF_INET || domain == AF_INET6 ? kOutside : kInside;
   struct stat about;
-  if (descriptor != 0 || system_call(SYS_fstat, descriptor, reinterpret_cast<long>(&about)) != 0) return kInside;
+  if (descriptor != 0 || system_call(SYS_fstat, descriptor, reinterpret_cast<long>(&about)) != 0)
+    return kInside;
   return S_ISFIFO(about.st_mode) || S_ISCHR(about.st_mode) ? kOutside : kInside;
 }
 
 bool is_random_device(int descriptor) {
   struct stat about;
   if (system_call(SYS_fstat, descriptor, reinterpret_cast<long>(&about)) != 0) return false;
-  return S_ISCHR(about.st_mode) && major(about.st_rdev) == 1 && (minor(about.st_rdev) == 8 || minor(about.st_rdev) == 9);
+  return S_ISCHR(about.st_mode) && major(about.st_rdev) == 1 &&
+         (minor(about.st_rdev) == 8 || minor(about.st_rdev) == 9);
 }
 
 // In a replay nobody connects: an unconnected socket stands where the connection stood.
@@ -75,7 +78,8 @@ ssize_t receive(int descriptor, void* bytes, Call call) {
 
 void take_pieces(ControlThread* self, const iovec* pieces, size_t count, int64_t size) {
   for (size_t i = 0; i < count && size > 0; ++i) {
-    int64_t here = static_cast<int64_t>(pieces[i].iov_len) < size ? static_cast<int64_t>(pieces[i].iov_len) : size;
+    int64_t here =
+        static_cast<int64_t>(pieces[i].iov_len) < size ? static_cast<int64_t>(pieces[i].iov_len) : size;
     take(self, pieces[i].iov_base, here);
     size -= here;
   }
@@ -108,7 +112,8 @@ int ask_about(int socket, Call call, void* bytes, socklen_t* length) {
 bool would_block(int descriptor, short events) {
   pollfd one{descriptor, events, 0};
   timespec now{};
-  if (system_call(SYS_ppoll, reinterpret_cast<long>(&one), 1, reinterpret_cast<long>(&now), 0, 8) != 0) return false;
+  if (system_call(SYS_ppoll, reinterpret_cast<long>(&one), 1, reinterpret_cast<long>(&now), 0, 8) != 0)
+    return false;
   return (system_call(SYS_fcntl, descriptor, F_GETFL) & O_NONBLOCK) == 0;
 }
 
@@ -138,11 +143,13 @@ void pin_descriptors(ControlThread* self) {
 }
 
 void mark_outside(int descriptor) {
-  if (descriptor >= 0 && descriptor < kDescriptors) kinds[descriptor].store(kOutside, std::memory_order_relaxed);
+  if (descriptor >= 0 && descriptor < kDescriptors)
+    kinds[descriptor].store(kOutside, std::memory_order_relaxed);
 }
 
 void forget_descriptor(int descriptor) {
-  if (descriptor >= 0 && descriptor < kDescriptors) kinds[descriptor].store(kUnknown, std::memory_order_relaxed);
+  if (descriptor >= 0 && descriptor < kDescriptors)
+    kinds[descriptor].store(kUnknown, std::memory_order_relaxed);
 }
 
 }  // namespace cleave::runtime
@@ -153,14 +160,16 @@ INTERPOSE int accept(int socket, sockaddr* address, socklen_t* length) {
   return accept_from(socket, address, length, 0, [=] { return REAL(accept)(socket, address, length); });
 }
 INTERPOSE int accept4(int socket, sockaddr* address, socklen_t* length, int flags) {
-  return accept_from(socket, address, length, flags, [=] { return REAL(accept4)(socket, address, length, flags); });
+  return accept_from(socket, address, length, flags,
+                     [=] { return REAL(accept4)(socket, address, length, flags); });
 }
 INTERPOSE int connect(int socket, const sockaddr* address, socklen_t length) {
   ControlThread* self = controlled_self();
   if (self == nullptr) return REAL(connect)(socket, address, length);
   mark_outside(socket);
   point(self, CLEAVE_POINT_call_out);
-  return static_cast<int>(answer_of(self, true, [=] { return REAL(connect)(socket, address, length); }).result);
+  return static_cast<int>(
+      answer_of(self, true, [=] { return REAL(connect)(socket, address, length); }).result);
 }
 
 INTERPOSE ssize_t read(int descriptor, void* bytes, size_t size) {
@@ -181,9 +190,11 @@ INTERPOSE ssize_t readv(int descriptor, const iovec* pieces, int count) {
 INTERPOSE ssize_t recv(int socket, void* bytes, size_t size, int flags) {
   return receive(socket, bytes, [=] { return REAL(recv)(socket, bytes, size, flags); });
 }
-INTERPOSE ssize_t recvfrom(int socket, void* bytes, size_t size, int flags, sockaddr* from, socklen_t* length) {
+INTERPOSE ssize_t recvfrom(int socket, void* bytes, size_t size, int flags, sockaddr* from,
+                           socklen_t* length) {
   socklen_t room = length != nullptr ? *length : 0;
-  ssize_t result = receive(socket, bytes, [=] { return REAL(recvfrom)(socket, bytes, size, flags, from, length); });
+  ssize_t result =
+      receive(socket, bytes, [=] { return REAL(recvfrom)(socket, bytes, size, flags, from, length); });
   ControlThread* self = controlled_self();
   if (self != nullptr && result >= 0 && is_outside(socket)) take_address(self, from, length, room);
   return result;
@@ -212,7 +223,8 @@ INTERPOSE ssize_t writev(int descriptor, const iovec* pieces, int count) {
 INTERPOSE ssize_t send(int socket, const void* bytes, size_t size, int flags) {
   return send_to(socket, [=] { return REAL(send)(socket, bytes, size, flags); });
 }
-INTERPOSE ssize_t sendto(int socket, const void* bytes, size_t size, int flags, const sockaddr* to, socklen_t length) {
+INTERPOSE ssize_t sendto(int socket, const void* bytes, size_t size, int flags, const sockaddr* to,
+                         socklen_t length) {
   return send_to(socket, [=] { return REAL(sendto)(socket, bytes, size, flags, to, length); });
 }
 INTERPOSE ssize_t sendmsg(int socket, const msghdr* message, int flags) {
@@ -226,7 +238,8 @@ INTERPOSE int getsockname(int socket, sockaddr* address, socklen_t* length) {
   return ask_about(socket, [=] { return REAL(getsockname)(socket, address, length); }, address, length);
 }
 INTERPOSE int getsockopt(int socket, int level, int option, void* value, socklen_t* length) {
-  return ask_about(socket, [=] { return REAL(getsockopt)(socket, level, option, value, length); }, value, length);
+  return ask_about(
+      socket, [=] { return REAL(getsockopt)(socket, level, option, value, length); }, value, length);
 }
 INTERPOSE int shutdown(int socket, int how) {
   return ask_about(socket, [=] { return REAL(shutdown)(socket, how); }, nullptr, nullptr);

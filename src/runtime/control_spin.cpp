@@ -1,17 +1,18 @@
-// Loops that wait: a thread that does exactly the same again and again, reading the same values, waits for another
-// thread. It must not keep that one from running.
+// Loops that wait: a thread that does exactly the same again and again, reading the same values, waits for
+// another thread. It must not keep that one from running.
 //
-// The thread's points are hashed from one visit of a place (the anchor) to the next. When that hash repeats, the thread
-// is in a loop in which nothing changes. A new anchor is taken when the old one does not come back. A loop that computes
-// on private memory looks the same; giving the turn away is then needless but not wrong.
+// The thread's points are hashed from one visit of a place (the anchor) to the next. When that hash repeats,
+// the thread is in a loop in which nothing changes. A new anchor is taken when the old one does not come
+// back. A loop that computes on private memory looks the same; giving the turn away is then needless but not
+// wrong.
 #include "runtime/control.h"
 
 namespace cleave::runtime {
 namespace {
 
-constexpr uint32_t kRepeats = 8;        // before the thread counts as waiting
-// Rounds in which everybody who can run waits in a loop, before that is called a livelock. With one thread it could be
-// a long computation, so much more is asked for.
+constexpr uint32_t kRepeats = 8;  // before the thread counts as waiting
+// Rounds in which everybody who can run waits in a loop, before that is called a livelock. With one thread it
+// could be a long computation, so much more is asked for.
 constexpr uint64_t kRoundsOfMany = UINT64_C(1) << 18;
 constexpr uint64_t kRoundsOfOne = UINT64_C(1) << 26;
 

@@ -25,7 +25,8 @@ ControlThread* make_slot() {
 }
 
 uint32_t find_request(const ControlThread* parent, uint32_t ordinal) {
-  if (parent == nullptr) return count_of<cleave_control_thread>(control.file->request_threads) != 0 ? 0 : CLEAVE_NO_PLACE;
+  if (parent == nullptr)
+    return count_of<cleave_control_thread>(control.file->request_threads) != 0 ? 0 : CLEAVE_NO_PLACE;
   const auto* tree = entries<cleave_control_thread>(control.file->request_threads);
   uint64_t count = count_of<cleave_control_thread>(control.file->request_threads);
   if (parent->request == CLEAVE_NO_PLACE) return CLEAVE_NO_PLACE;
@@ -48,7 +49,8 @@ void thread_leaves(ControlThread* self) {
   controlled = nullptr;
 }
 
-// Key destructors run in up to four rounds, after thread-local objects are gone; ours waits for the last round.
+// Key destructors run in up to four rounds, after thread-local objects are gone; ours waits for the last
+// round.
 void on_thread_exit(void* argument) {
   auto* self = static_cast<ControlThread*>(argument);
   if (!control.on || controlled != self) return;
@@ -69,8 +71,9 @@ void* start_controlled(void* argument) {
   return self->start(self->argument);
 }
 
-// What a new thread does before its first turn, and an old one after its last, allocates and frees. It must not meet what
-// the holder does, or addresses would differ from run to run. Neither waits for anybody; the bound is for debuggers.
+// What a new thread does before its first turn, and an old one after its last, allocates and frees. It must
+// not meet what the holder does, or addresses would differ from run to run. Neither waits for anybody; the
+// bound is for debuggers.
 template <typename Done>
 void wait_briefly(Done done) {
   timespec now{};
@@ -79,8 +82,10 @@ void wait_briefly(Done done) {
     return now.tv_sec * 1000 + now.tv_nsec / 1000000;
   };
   for (long until = 0; !done(); yield_processor()) {
-    if (until == 0) until = milliseconds() + 200;
-    else if (milliseconds() > until) return;
+    if (until == 0)
+      until = milliseconds() + 200;
+    else if (milliseconds() > until)
+      return;
   }
 }
 

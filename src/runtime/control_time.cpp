@@ -1,7 +1,7 @@
-// Time under control. Nobody sleeps: a sleep is a wait that ends when the scheduler likes, at the latest when its time is
-// over or nobody else can run, and the clocks are put forward by what was not slept. They are virtual: every point takes
-// some time, and every look at a clock. What the program reads is noted and given back in a replay, like random bytes and
-// thread ids.
+// Time under control. Nobody sleeps: a sleep is a wait that ends when the scheduler likes, at the latest when
+// its time is over or nobody else can run, and the clocks are put forward by what was not slept. They are
+// virtual: every point takes some time, and every look at a clock. What the program reads is noted and given
+// back in a replay, like random bytes and thread ids.
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
@@ -51,8 +51,8 @@ int virtual_clock(clockid_t clock, timespec* time) {
   return 0;
 }
 
-// Who asks for the time takes some. Who does nothing else waits for it to pass, or for somebody else to do something
-// until then: others go first.
+// Who asks for the time takes some. Who does nothing else waits for it to pass, or for somebody else to do
+// something until then: others go first.
 void ask_the_time(ControlThread* self) {
   if (control.holder.load(std::memory_order_relaxed) != self) return;
   control.skipped.fetch_add(kReadNanoseconds, std::memory_order_relaxed);
@@ -67,7 +67,8 @@ void sleep_until(ControlThread* self, uint64_t deadline) {
 
 int controlled_nanosleep(const timespec* time, timespec* left) {
   ControlThread* self = controlled_self();
-  if (self == nullptr || time->tv_nsec < 0 || static_cast<uint64_t>(time->tv_nsec) >= kSecond || time->tv_sec < 0)
+  if (self == nullptr || time->tv_nsec < 0 || static_cast<uint64_t>(time->tv_nsec) >= kSecond ||
+      time->tv_sec < 0)
     return original.nanosleep(time, left);
   sleep_until(self, deadline_in(*time));
   if (left != nullptr) *left = {};
@@ -76,7 +77,8 @@ int controlled_nanosleep(const timespec* time, timespec* left) {
 
 int controlled_clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left) {
   ControlThread* self = controlled_self();
-  if (self == nullptr || time->tv_nsec < 0 || static_cast<uint64_t>(time->tv_nsec) >= kSecond || time->tv_sec < 0)
+  if (self == nullptr || time->tv_nsec < 0 || static_cast<uint64_t>(time->tv_nsec) >= kSecond ||
+      time->tv_sec < 0)
     return original.clock_nanosleep(clock, flags, time, left);
   bool absolute = flags & TIMER_ABSTIME;
   sleep_until(self, absolute ? deadline_of(clock, time) : deadline_in(*time));

@@ -18,11 +18,13 @@ constexpr uint64_t kLookNanoseconds = UINT64_C(200) * 1000 * 1000;
 // So long a plan waits for somebody to come back from a system call, when it holds all the others.
 constexpr uint64_t kPatience = UINT64_C(1000) * 1000 * 1000;
 
-// The trace's first word of every turn: between turns nothing else orders plain accesses of different threads.
+// The trace's first word of every turn: between turns nothing else orders plain accesses of different
+// threads.
 void record_turn(ControlThread* self) {
   if (self->recorded_turn == self->turn) return;
   self->recorded_turn = self->turn;
-  if (state.mode.load(std::memory_order_relaxed) == Mode::Recording) record(kRecord_turn, self->turn, stamp_now());
+  if (state.mode.load(std::memory_order_relaxed) == Mode::Recording)
+    record(kRecord_turn, self->turn, stamp_now());
 }
 
 void wake_up(ControlThread* thread) {
@@ -54,7 +56,8 @@ namespace {
 // Nobody needs to sleep: the clock is put forward.
 ControlThread* pass_time(ControlThread* thread) {
   uint64_t now = virtual_now();
-  if (thread->deadline > now && thread->deadline != kSpurious) control.skipped.fetch_add(thread->deadline - now, std::memory_order_relaxed);
+  if (thread->deadline > now && thread->deadline != kSpurious)
+    control.skipped.fetch_add(thread->deadline - now, std::memory_order_relaxed);
   force_ready(thread);
   expire(virtual_now());
   return thread;
@@ -74,7 +77,8 @@ ControlThread* pick(ControlThread* holder, bool yields) {
     if (control.timed_count != 0) {
       if (random && random_below(64) == 0) return pass_time(control.timed[random_below(control.timed_count)]);
       ControlThread* first = earliest();
-      if (first != nullptr && control.outside == 0 && (idle || (yields && all_ready_spin()))) return pass_time(first);
+      if (first != nullptr && control.outside == 0 && (idle || (yields && all_ready_spin())))
+        return pass_time(first);
     }
     if (!idle) return control.policy->choose(holder, yields);
     if (control.outside != 0 && waits_in_circle()) end_process(CLEAVE_END_DEADLOCK);
@@ -152,9 +156,9 @@ void look_after_holder(uint64_t* seen_points) {
   leave_scheduler();
 }
 
-// Everybody else is outside: time goes by as it really does. This thread's may be over, and so may the patience with those
-// that the plan waits for while it holds this one: all idle time counts, since a wait that times out again and again does not
-// bring the plan on.
+// Everybody else is outside: time goes by as it really does. This thread's may be over, and so may the
+// patience with those that the plan waits for while it holds this one: all idle time counts, since a wait
+// that times out again and again does not bring the plan on.
 void look_while_idle(ControlThread* self) {
   if (control.replaying || control.holder.load() != nullptr) return;
   enter_scheduler();
@@ -171,14 +175,15 @@ void look_while_idle(ControlThread* self) {
 // How long the thread sleeps before it looks up.
 uint64_t longest_sleep(const ControlThread* self) {
   uint64_t look = kLookNanoseconds * (1 + control.thread_count / 16);
-  if (self->standing != Standing::Waiting || self->deadline == UINT64_MAX || control.holder.load() != nullptr) return look;
+  if (self->standing != Standing::Waiting || self->deadline == UINT64_MAX || control.holder.load() != nullptr)
+    return look;
   uint64_t now = virtual_now();
   uint64_t left = self->deadline > now ? self->deadline - now : 1000;
   return left < look ? left : look;
 }
 
-// The turn is often back within less time than it takes to fall asleep and be woken. How long to look is learned: longer
-// after it came, shorter after it did not, so that a busy machine or a long run costs little.
+// The turn is often back within less time than it takes to fall asleep and be woken. How long to look is
+// learned: longer after it came, shorter after it did not, so that a busy machine or a long run costs little.
 bool comes_soon(const ControlThread* self) {
   uint32_t spins = control.spins.load(std::memory_order_relaxed);
   for (uint32_t left = spins; left != 0; --left) {
@@ -248,8 +253,10 @@ namespace {
 
 // Whether the turn may go to somebody else at this point. Nothing but what the thread did so far decides.
 bool decides(ControlThread* self, Point what, const cleave_segment* segment, uint64_t step, bool* yields) {
-  // Within a stretch a thread comes to an access only because its buffer was full, or somebody looked after it.
-  bool access = control.many && what == CLEAVE_POINT_access, within = access && self->stretch >= self->asks_for;
+  // Within a stretch a thread comes to an access only because its buffer was full, or somebody looked after
+  // it.
+  bool access = control.many && what == CLEAVE_POINT_access,
+       within = access && self->stretch >= self->asks_for;
   if (!within || self->stretch <= kWatchedWords) {
     const void* where = segment != nullptr ? static_cast<const void*>(segment) : self->place;
     if (comes_around(self, where, step, within ? kStretchWords / kWatchedWords : 1)) *yields = true;
@@ -271,7 +278,8 @@ bool decides(ControlThread* self, Point what, const cleave_segment* segment, uin
   return control.ready_count != 1 || control.timed_count != 0;
 }
 
-__attribute__((noinline)) void come_to_point(ControlThread* self, Point what, const cleave_segment* segment, bool yields) {
+__attribute__((noinline)) void come_to_point(ControlThread* self, Point what, const cleave_segment* segment,
+                                             bool yields) {
   ensure_turn(self);
   absorb(self);
   uint64_t step = count_point(self, what, segment);

@@ -1,5 +1,5 @@
-// Condition variables, semaphores and barriers under control. The real condition variable is never used: who waits is
-// known here, and whom a signal wakes is a choice. The mutex stays real.
+// Condition variables, semaphores and barriers under control. The real condition variable is never used: who
+// waits is known here, and whom a signal wakes is a choice. The mutex stays real.
 #include <errno.h>
 #include <semaphore.h>
 
@@ -19,7 +19,8 @@ int relock(ControlThread* self, pthread_mutex_t* mutex) {
   }
 }
 
-int condition_wait(ControlThread* self, pthread_cond_t* condition, pthread_mutex_t* mutex, uint64_t deadline) {
+int condition_wait(ControlThread* self, pthread_cond_t* condition, pthread_mutex_t* mutex,
+                   uint64_t deadline) {
   ensure_turn(self);
   int result = original.pthread_mutex_unlock(mutex);
   if (result != 0) return result;
@@ -27,7 +28,8 @@ int condition_wait(ControlThread* self, pthread_cond_t* condition, pthread_mutex
   bool spurious_allowed = control.file->flags & CLEAVE_CONTROL_SPURIOUS;
   do {
     // A spurious wake-up is a time-out that is not told.
-    block(self, CLEAVE_POINT_wait, condition, spurious_allowed && deadline == UINT64_MAX ? kSpurious : deadline, mutex);
+    block(self, CLEAVE_POINT_wait, condition,
+          spurious_allowed && deadline == UINT64_MAX ? kSpurious : deadline, mutex);
   } while (!self->woken && !self->timed_out && !self->cancelled);
   bool timed_out = !self->woken && self->timed_out && deadline != UINT64_MAX;
   result = relock(self, mutex);
@@ -42,7 +44,8 @@ int cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   return condition_wait(self, condition, mutex, UINT64_MAX);
 }
 
-int cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* until) {
+int cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                   const timespec* until) {
   ControlThread* self = controlled_self();
   if (self == nullptr || until->tv_nsec < 0 || until->tv_nsec >= 1000000000)
     return original.pthread_cond_clockwait(condition, mutex, clock, until);

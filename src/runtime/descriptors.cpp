@@ -1,5 +1,5 @@
-// The program must not close the file of its own trace, nor put another in its place: for it the descriptor is not
-// there. Programs that close everything they did not open (daemons) meet it.
+// The program must not close the file of its own trace, nor put another in its place: for it the descriptor
+// is not there. Programs that close everything they did not open (daemons) meet it.
 #include <errno.h>
 #include <unistd.h>
 
@@ -12,7 +12,9 @@
 namespace cleave::runtime {
 namespace {
 
-bool is_ours(int descriptor) { return __builtin_expect(descriptor >= 0 && descriptor == trace_descriptor(), 0); }
+bool is_ours(int descriptor) {
+  return __builtin_expect(descriptor >= 0 && descriptor == trace_descriptor(), 0);
+}
 
 int close_around(unsigned first, unsigned last, int flags) {
   int ours = trace_descriptor();
@@ -51,7 +53,9 @@ INTERPOSE int close(int descriptor) {
   forget_descriptor(descriptor);
   return REAL(close)(descriptor);
 }
-INTERPOSE int close_range(unsigned first, unsigned last, int flags) { return close_around(first, last, flags); }
+INTERPOSE int close_range(unsigned first, unsigned last, int flags) {
+  return close_around(first, last, flags);
+}
 INTERPOSE void closefrom(int first) { close_around(first < 0 ? 0 : static_cast<unsigned>(first), ~0u, 0); }
 INTERPOSE int dup2(int from, int to) {
   return duplicate(from, to, [&] { return REAL(dup2)(from, to); });

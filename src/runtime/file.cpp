@@ -18,8 +18,8 @@
 namespace cleave::runtime {
 namespace {
 
-constexpr int kNone = -1;     // nothing is written
-constexpr int kPending = -2;  // to be opened with the first chunk
+constexpr int kNone = -1;              // nothing is written
+constexpr int kPending = -2;           // to be opened with the first chunk
 constexpr long kUnread = -(1L << 32);  // instead of a descriptor: nobody would read that file
 
 struct TraceFile {
@@ -64,11 +64,11 @@ void append_number(char* text, size_t capacity, unsigned long number) {
   text[length] = 0;
 }
 
-// The file of this process: the named one if it is empty and nobody has it, else one with the process id behind it. Whoever
-// reads a raw trace while it is written reads the named one only.
+// The file of this process: the named one if it is empty and nobody has it, else one with the process id
+// behind it. Whoever reads a raw trace while it is written reads the named one only.
 long open_for_process() {
   long descriptor = open_file(file.path, O_CREAT);
-  struct stat facts {};
+  struct stat facts{};
   if (descriptor < 0 || system_call(SYS_fstat, descriptor, reinterpret_cast<long>(&facts)) < 0 ||
       !S_ISREG(facts.st_mode))
     return descriptor;
@@ -90,7 +90,9 @@ long open_for_process() {
 
 long write_once(const iovec* parts, int count) {
   long written;
-  do written = system_call(SYS_writev, file.descriptor.load(std::memory_order_relaxed), reinterpret_cast<long>(parts), count);
+  do
+    written = system_call(SYS_writev, file.descriptor.load(std::memory_order_relaxed),
+                          reinterpret_cast<long>(parts), count);
   while (written == -EINTR);
   return written;
 }

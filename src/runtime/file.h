@@ -1,5 +1,5 @@
-// The trace file: opened once, appended to by whichever thread has something, one system call a chunk. When it cannot
-// be written any more, one sentence says so and the program goes on unrecorded.
+// The trace file: opened once, appended to by whichever thread has something, one system call a chunk. When
+// it cannot be written any more, one sentence says so and the program goes on unrecorded.
 #pragma once
 
 #include <stdint.h>
@@ -9,7 +9,8 @@
 
 namespace cleave::runtime {
 
-// Takes CLEAVE_TRACE and CLEAVE_TRACE_RAW from the environment. False: no trace is asked for, or it cannot be opened (said).
+// Takes CLEAVE_TRACE and CLEAVE_TRACE_RAW from the environment. False: no trace is asked for, or it cannot be
+// opened (said).
 bool open_trace();
 // The child of a fork records into TRACE.PID, which is made when there is something to write.
 void redirect_to_child_file();
@@ -19,8 +20,8 @@ bool trace_is_open();
 int trace_descriptor();
 void move_trace_descriptor(int away_from);
 
-// `parts[0]` must be the chunk header, filled but for magic, stored_bytes and checksum; at most 8 parts. `lead` bytes,
-// if any, stand in front of it in the same write.
+// `parts[0]` must be the chunk header, filled but for magic, stored_bytes and checksum; at most 8 parts.
+// `lead` bytes, if any, stand in front of it in the same write.
 bool append_chunk(cleave_chunk_header& header, iovec* parts, int count);
 // A body that stands right behind its header in memory.
 bool append_chunk_in_place(cleave_chunk_header* header, uint32_t body_bytes);

@@ -1,5 +1,5 @@
-// The locks that this thread holds now, as far as kHeldLocks of them reach: what the child of a fork begins with, and what
-// a robust mutex loses when its owner ends.
+// The locks that this thread holds now, as far as kHeldLocks of them reach: what the child of a fork begins
+// with, and what a robust mutex loses when its owner ends.
 #pragma once
 
 #include "runtime/state.h"

@@ -1,5 +1,6 @@
-// Inputs that somebody outside has chosen (cleave_input_*): CLEAVE_INPUTS="name=HEX;name=HEX;…", the bytes of the value in
-// hexadecimal digits; a number's bytes are its decimal text. What is not named keeps the program's own value.
+// Inputs that somebody outside has chosen (cleave_input_*): CLEAVE_INPUTS="name=HEX;name=HEX;…", the bytes of
+// the value in hexadecimal digits; a number's bytes are its decimal text. What is not named keeps the
+// program's own value.
 #include "runtime/inputs.h"
 
 #include <stdlib.h>

@@ -17,8 +17,8 @@ std::atomic<uint32_t> unloaded_count{0};
 
 namespace {
 
-// A module that is gone. Records of it may still wait in buffers, so its segments are kept; and its addresses are kept
-// from being used again, so that in the file an address always means the same segment.
+// A module that is gone. Records of it may still wait in buffers, so its segments are kept; and its addresses
+// are kept from being used again, so that in the file an address always means the same segment.
 struct Unloaded {
   uint64_t from, to;
   const cleave_segment* copy;
@@ -54,7 +54,8 @@ bool write_module(const cleave_module& module) {
 
 void remember(const cleave_module* module) {
   SignalSafeLock lock(modules_lock);
-  if (modules == nullptr) modules = static_cast<const cleave_module**>(map_memory(kModules * sizeof *modules));
+  if (modules == nullptr)
+    modules = static_cast<const cleave_module**>(map_memory(kModules * sizeof *modules));
   size_t count = module_count.load(std::memory_order_relaxed);
   if (modules == nullptr || count == kModules) fail("too many instrumented modules");
   modules[count] = module;
@@ -126,7 +127,8 @@ extern "C" void __cleave_register(const cleave_module* module) {
   write_new_mapped_files();
 }
 
-// At the end of the process nothing is unmapped and the tables stay good; within dlclose they are about to go.
+// At the end of the process nothing is unmapped and the tables stay good; within dlclose they are about to
+// go.
 extern "C" void __cleave_unregister(const cleave_module* module) {
   if (closing == 0 || state.mode.load() != Mode::Recording) return;
   forget(module);
@@ -138,7 +140,8 @@ extern "C" void __cleave_unregister(const cleave_module* module) {
   append_chunk(header, parts, 2);
 }
 
-// dlopen itself is not interposed: it looks for the caller's RUNPATH by its return address, which would be ours.
+// dlopen itself is not interposed: it looks for the caller's RUNPATH by its return address, which would be
+// ours.
 INTERPOSE int dlclose(void* library) {
   ++closing;
   int result = REAL(dlclose)(library);

@@ -1,5 +1,5 @@
-// Mutexes and spin locks. The ticket of a lock is taken after it succeeded, that of an unlock before it: both while
-// the lock is held. Of a recursive mutex only the outermost pair is recorded.
+// Mutexes and spin locks. The ticket of a lock is taken after it succeeded, that of an unlock before it: both
+// while the lock is held. Of a recursive mutex only the outermost pair is recorded.
 #include <errno.h>
 
 #include "runtime/held.h"

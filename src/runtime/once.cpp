@@ -1,5 +1,5 @@
-// pthread_once (and so std::call_once), and the guards of local statics in C++. A routine that is left by an exception
-// or a cancellation has a once_abort in place of its once_end, and the next to come begins again.
+// pthread_once (and so std::call_once), and the guards of local statics in C++. A routine that is left by an
+// exception or a cancellation has a once_abort in place of its once_end, and the next to come begins again.
 #include "runtime/once.h"
 
 #include "abi/hooks.h"

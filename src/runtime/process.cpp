@@ -1,9 +1,10 @@
 // The ends of a process other than exit(), and its children.
 //
-// A child of fork starts with an empty buffer and a file of its own, TRACE.PID, made when it has something to write: a
-// child that only executes another program leaves none. It begins with the locks that the forking thread holds and the
-// once routines that it is in, since the child may end them. vfork is fork: its child would otherwise write into the
-// parent's buffers. posix_spawn, system and popen run no instrumented code in the child.
+// A child of fork starts with an empty buffer and a file of its own, TRACE.PID, made when it has something to
+// write: a child that only executes another program leaves none. It begins with the locks that the forking
+// thread holds and the once routines that it is in, since the child may end them. vfork is fork: its child
+// would otherwise write into the parent's buffers. posix_spawn, system and popen run no instrumented code in
+// the child.
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,8 +60,8 @@ void child_starts() {
   begin_onces_again(own->once);
 }
 
-// What was recorded so far must be in the file before the process becomes another program; if that fails, recording
-// goes on behind the END.
+// What was recorded so far must be in the file before the process becomes another program; if that fails,
+// recording goes on behind the END.
 void before_exec() {
   if (state.mode.load() != Mode::Recording || !trace_is_open()) return;
   flush_all_settled();
@@ -109,7 +110,8 @@ INTERPOSE int fexecve(int file, char* const* words, char* const* environment) {
   before_exec();
   return REAL(fexecve)(file, words, environment);
 }
-INTERPOSE int execveat(int directory, const char* path, char* const* words, char* const* environment, int flags) {
+INTERPOSE int execveat(int directory, const char* path, char* const* words, char* const* environment,
+                       int flags) {
   before_exec();
   return REAL(execveat)(directory, path, words, environment, flags);
 }

@@ -98,7 +98,8 @@ size_t read_file(const char* path, char* into, size_t capacity) {
   if (descriptor < 0) return 0;
   size_t size = 0;
   for (;;) {
-    long got = system_call(SYS_read, descriptor, reinterpret_cast<long>(into + size), static_cast<long>(capacity - size));
+    long got = system_call(SYS_read, descriptor, reinterpret_cast<long>(into + size),
+                           static_cast<long>(capacity - size));
     if (got <= 0) break;
     size += static_cast<size_t>(got);
   }
@@ -108,7 +109,8 @@ size_t read_file(const char* path, char* into, size_t capacity) {
 
 void add_link(JsonText& json, const char* key, const char* path) {
   char target[4096];
-  long length = system_call(SYS_readlink, reinterpret_cast<long>(path), reinterpret_cast<long>(target), sizeof target);
+  long length =
+      system_call(SYS_readlink, reinterpret_cast<long>(path), reinterpret_cast<long>(target), sizeof target);
   json.key(key);
   json.string(target, length > 0 ? static_cast<size_t>(length) : 0);
 }
@@ -154,7 +156,8 @@ void add_build_id(JsonText& json, const dl_phdr_info& object) {
       const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(at);
       const char* name = at + sizeof *note;
       const char* contents = name + ((note->n_namesz + 3) & ~3u);
-      if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp(name, "GNU", 4) == 0 && note->n_descsz <= 64) {
+      if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp(name, "GNU", 4) == 0 &&
+          note->n_descsz <= 64) {
         char digits[130];
         for (unsigned k = 0; k < note->n_descsz; ++k) {
           digits[2 * k] = "0123456789abcdef"[static_cast<unsigned char>(contents[k]) >> 4];
@@ -223,7 +226,8 @@ bool write_new_mapped_files() {
     return 1;
   };
   dl_iterate_phdr(look, &loads);
-  return loads == loads_written.load(std::memory_order_relaxed) || write_process_chunk(ProcessText::MappedFiles);
+  return loads == loads_written.load(std::memory_order_relaxed) ||
+         write_process_chunk(ProcessText::MappedFiles);
 }
 
 bool write_end_chunk(const char* ended, const char* name, long value) {

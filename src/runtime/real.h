@@ -1,8 +1,9 @@
-// The functions behind our interposers: what the program would have called without us (the next library in search
-// order, usually libc; a replacement allocator if there is one). REAL(pthread_mutex_lock)(mutex) calls it.
+// The functions behind our interposers: what the program would have called without us (the next library in
+// search order, usually libc; a replacement allocator if there is one). REAL(pthread_mutex_lock)(mutex) calls
+// it.
 //
-// Resolved together when the runtime starts, or one at a time when something calls before that. dlsym may allocate:
-// allocation.cpp serves that from a small arena of its own.
+// Resolved together when the runtime starts, or one at a time when something calls before that. dlsym may
+// allocate: allocation.cpp serves that from a small arena of its own.
 #pragma once
 
 #include <dlfcn.h>

@@ -10,8 +10,8 @@
 namespace cleave::runtime {
 namespace {
 
-// Where records go that nobody will read: of threads that have written their exit, and of all threads once the
-// process is ending. Shared, because it is garbage.
+// Where records go that nobody will read: of threads that have written their exit, and of all threads once
+// the process is ending. Shared, because it is garbage.
 uint64_t nowhere[1024];
 
 uint64_t* go_nowhere(bool late) {
@@ -26,7 +26,8 @@ uint64_t* go_nowhere(bool late) {
 uint64_t* make_room(Thread* thread, size_t words) {
   Stream& stream = *thread->stream;
   if (__cleave_thread.cursor + words <= stream.end) return __cleave_thread.cursor;
-  if (stream.base + words > stream.end) fail("a segment is longer than a buffer; rebuild the program with this Cleave");
+  if (stream.base + words > stream.end)
+    fail("a segment is longer than a buffer; rebuild the program with this Cleave");
   if (state.controlled) control_settle();
   if (state.mode.load(std::memory_order_relaxed) == Mode::Recording) {
     flush_own(stream);
@@ -93,7 +94,8 @@ void flush_now() { flush_if_older_than(0); }
 
 namespace {
 
-// Under control the limit is 0, so that every segment comes here, except for stretches in which nothing is decided.
+// Under control the limit is 0, so that every segment comes here, except for stretches in which nothing is
+// decided.
 uint64_t* reserve_in_turn(Thread* thread, size_t words, const cleave_segment* segment) {
   ControlThread* self = controlled_self();
   if (self != nullptr) self->asks_for = words;
@@ -114,7 +116,8 @@ const cleave_segment* descriptor_of(const uint64_t* record) {
   return reinterpret_cast<const cleave_segment*>(record[0] & CLEAVE_HEADER_ADDRESS_MASK);
 }
 
-// Before a leg that is not the first. As long as nobody else runs in between, the record of the whole segment goes on.
+// Before a leg that is not the first. As long as nobody else runs in between, the record of the whole segment
+// goes on.
 uint64_t* leg_in_turn(Thread* thread, uint64_t* record, const cleave_segment* leg) {
   ControlThread* self = controlled_self();
   if (self == nullptr) return record;

@@ -21,8 +21,8 @@ std::atomic<bool> destructor_ran{false};
 std::atomic<bool> handlers_ran{false};
 std::atomic<int> exit_status{0};
 
-// Key destructors run in up to four rounds; ours asks to be called again until the last one, so that the records of
-// the program's own destructors come before the thread's exit.
+// Key destructors run in up to four rounds; ours asks to be called again until the last one, so that the
+// records of the program's own destructors come before the thread's exit.
 void thread_ends(void* argument) {
   auto* thread = static_cast<Thread*>(argument);
   if (++thread->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
@@ -32,7 +32,8 @@ void thread_ends(void* argument) {
   retire_thread(thread);
 }
 
-// exit() calls this after every other handler and static destructor, because it was registered before all of them.
+// exit() calls this after every other handler and static destructor, because it was registered before all of
+// them.
 void process_exits(int status, void*) {
   exit_status.store(status);
   handlers_ran.store(true);
@@ -66,8 +67,10 @@ void initialise() {
 
 void flush_all_settled() {
   Thread* own = current_thread;
-  for (Thread* thread = state.threads.load(std::memory_order_acquire); thread != nullptr; thread = thread->next)
-    if (thread->live && (own == nullptr || &thread->main != own->stream)) flush_other(thread->main, Extent::Settled, false);
+  for (Thread* thread = state.threads.load(std::memory_order_acquire); thread != nullptr;
+       thread = thread->next)
+    if (thread->live && (own == nullptr || &thread->main != own->stream))
+      flush_other(thread->main, Extent::Settled, false);
   if (state.controlled) control_settle();
   if (own != nullptr) flush_own(*own->stream);
   if (state.controlled) control_moved();
@@ -81,8 +84,10 @@ void finish(Way way, const char* ended, const char* name, long value) {
     if (way == Way::Orderly) record(kRecord_thread_exit, stamp_now());
     flush_own(*own->stream);
   }
-  for (Thread* thread = state.threads.load(std::memory_order_acquire); thread != nullptr; thread = thread->next)
-    if (thread->live && (own == nullptr || &thread->main != own->stream)) flush_other(thread->main, Extent::Broken, true);
+  for (Thread* thread = state.threads.load(std::memory_order_acquire); thread != nullptr;
+       thread = thread->next)
+    if (thread->live && (own == nullptr || &thread->main != own->stream))
+      flush_other(thread->main, Extent::Broken, true);
   write_end_chunk(ended, name, value);
   state.mode.store(Mode::Off);
 }

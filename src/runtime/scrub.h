@@ -1,6 +1,7 @@
-// What our own functions leave on the program's stack. A program that copies a structure whole also copies the padding in
-// it, which nobody ever wrote: what lies there is left over from earlier calls, and under control that must not be
-// anything of ours that differs from run to run (time stamps, where the buffer was full, how long a thread waited).
+// What our own functions leave on the program's stack. A program that copies a structure whole also copies
+// the padding in it, which nobody ever wrote: what lies there is left over from earlier calls, and under
+// control that must not be anything of ours that differs from run to run (time stamps, where the buffer was
+// full, how long a thread waited).
 #pragma once
 
 #include <stddef.h>
@@ -16,7 +17,7 @@ __attribute__((noinline)) inline void scrub_stack() {
   __asm__ volatile("" : : "r"(below) : "memory");
 }
 
-inline constexpr size_t kShallow = 1024;    // below a point at which the thread goes on
+inline constexpr size_t kShallow = 1024;   // below a point at which the thread goes on
 inline constexpr size_t kDeep = 8 * 1024;  // below one that flushes a buffer or waits
 
 }  // namespace cleave::runtime

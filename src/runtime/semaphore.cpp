@@ -1,5 +1,6 @@
-// Semaphores. A post takes its ticket before it can let anybody through, a down after it got through. How many tokens one
-// has that other processes see too is not known: they post where we do not look. The reader takes as many as are needed.
+// Semaphores. A post takes its ticket before it can let anybody through, a down after it got through. How
+// many tokens one has that other processes see too is not known: they post where we do not look. The reader
+// takes as many as are needed.
 #include <semaphore.h>
 #include <stdarg.h>
 

@@ -17,14 +17,14 @@ namespace {
 constexpr int kSignals = 65;
 
 // Signals whose default is to end the process.
-constexpr int kFatal[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,  SIGTRAP, SIGABRT,   SIGBUS,  SIGFPE, SIGUSR1, SIGSEGV,
-                          SIGUSR2, SIGPIPE, SIGALRM, SIGTERM, SIGXCPU, SIGVTALRM, SIGPROF, SIGIO,  SIGSYS,  SIGXFSZ,
-                          SIGSTKFLT, SIGPWR};
+constexpr int kFatal[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,  SIGTRAP,   SIGABRT, SIGBUS,  SIGFPE,
+                          SIGUSR1, SIGSEGV, SIGUSR2, SIGPIPE, SIGALRM,   SIGTERM, SIGXCPU, SIGVTALRM,
+                          SIGPROF, SIGIO,   SIGSYS,  SIGXFSZ, SIGSTKFLT, SIGPWR};
 
 struct sigaction actions[kSignals];  // what the program asked for; all zero: SIG_DFL
 bool caught[kSignals];               // ours is installed for the default action
 SpinLock actions_lock;
-std::atomic<int> dying{0};           // tid of the thread that ends the trace after a fatal signal
+std::atomic<int> dying{0};  // tid of the thread that ends the trace after a fatal signal
 
 bool is_fatal(int signal) {
   for (int fatal : kFatal)
@@ -33,12 +33,13 @@ bool is_fatal(int signal) {
 }
 
 void set_default(int signal) {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = SIG_DFL;
   REAL(sigaction)(signal, &action, nullptr);
 }
 
-// The record goes into the slack behind the buffer: flushing a half-written record is what this is about to prevent.
+// The record goes into the slack behind the buffer: flushing a half-written record is what this is about to
+// prevent.
 void record_fault(Thread* thread, int signal, const siginfo_t* information) {
   if (__cleave_thread.cursor == nullptr) return;
   uint64_t* place = repair(*thread->stream, __cleave_thread.cursor);
@@ -59,8 +60,8 @@ bool is_fault(int signal, const siginfo_t* information) {
   return false;
 }
 
-// The scheduler is at work on this thread (SignalsBlocked), or its buffer is being written, which a jump or the end must
-// not leave half done: all signals wait until that is over, this one too.
+// The scheduler is at work on this thread (SignalsBlocked), or its buffer is being written, which a jump or
+// the end must not leave half done: all signals wait until that is over, this one too.
 bool defer(int signal, siginfo_t* information, void* context) {
   ControlThread* self = controlled;
   Thread* thread = current_thread;
@@ -71,15 +72,19 @@ bool defer(int signal, siginfo_t* information, void* context) {
   if (!waits) (scheduling ? self->deferred_mask : thread->signal_mask) = *mask;
   waits = true;
   *mask = ~UINT64_C(0);
-  system_call(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(mask), 0, sizeof *mask);  // from here on, not only after it
-  system_call(SYS_rt_tgsigqueueinfo, current_pid(), current_tid(), signal, reinterpret_cast<long>(information));
+  system_call(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(mask), 0,
+              sizeof *mask);  // from here on, not only after it
+  system_call(SYS_rt_tgsigqueueinfo, current_pid(), current_tid(), signal,
+              reinterpret_cast<long>(information));
   return true;
 }
 
 void fatal_signal(int signal, siginfo_t* information, void* context) {
   int tid = current_tid();
-  if (signal == SIGXFSZ && current_thread != nullptr && current_thread->stream->claimed.load() == Claim::Owner)
-    return;  // our own write met the limit on file sizes: it says so itself, and the program is not to die of it
+  if (signal == SIGXFSZ && current_thread != nullptr &&
+      current_thread->stream->claimed.load() == Claim::Owner)
+    return;  // our own write met the limit on file sizes: it says so itself, and the program is not to die of
+             // it
   if (defer(signal, information, context)) return;
   int nobody = 0;
   if (!dying.compare_exchange_strong(nobody, tid) && nobody != tid)
@@ -96,7 +101,7 @@ void fatal_signal(int signal, siginfo_t* information, void* context) {
 }
 
 void install_fatal(int signal) {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = fatal_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   REAL(sigaction)(signal, &action, nullptr);
@@ -129,19 +134,23 @@ void leave_handler(Thread* thread) {
 }
 
 void call_program(const struct sigaction& action, int signal, siginfo_t* information, void* context) {
-  if (action.sa_flags & SA_SIGINFO) action.sa_sigaction(signal, information, context);
-  else if (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN) action.sa_handler(signal);
+  if (action.sa_flags & SA_SIGINFO)
+    action.sa_sigaction(signal, information, context);
+  else if (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN)
+    action.sa_handler(signal);
 }
 
 // What the system does for SA_RESETHAND.
 void reset_action(int signal) {
   memset(&actions[signal], 0, sizeof actions[signal]);
-  if (is_fatal(signal)) install_fatal(signal);
-  else set_default(signal);
+  if (is_fatal(signal))
+    install_fatal(signal);
+  else
+    set_default(signal);
 }
 
-// Runs in place of the program's handler. What it interrupted may be in the middle of a record: the handler gets a
-// stream of its own, and the interrupted one goes on where it was.
+// Runs in place of the program's handler. What it interrupted may be in the middle of a record: the handler
+// gets a stream of its own, and the interrupted one goes on where it was.
 void program_handler(int signal, siginfo_t* information, void* context) {
   if (defer(signal, information, context)) return;
   struct sigaction action = actions[signal];
@@ -172,7 +181,8 @@ struct sigaction translate(int signal, const struct sigaction& wanted) {
   }
   action.sa_sigaction = program_handler;
   action.sa_flags |= SA_SIGINFO;
-  action.sa_flags &= ~static_cast<int>(SA_RESETHAND);  // program_handler does it, when the handler has really been called
+  action.sa_flags &=
+      ~static_cast<int>(SA_RESETHAND);  // program_handler does it, when the handler has really been called
   return action;
 }
 
@@ -183,7 +193,7 @@ int set_action(int signal, const struct sigaction* wanted, struct sigaction* pre
                                        (wanted->sa_handler != SIG_DFL && wanted->sa_handler != SIG_IGN));
   if (handled && state.controlled) no_stretches();  // it may come in the middle of one
   SignalSafeLock lock(actions_lock);
-  struct sigaction kernels {};
+  struct sigaction kernels{};
   int result = REAL(sigaction)(signal, nullptr, &kernels);
   if (result != 0) return result;
   bool ours = (kernels.sa_flags & SA_SIGINFO) &&
@@ -222,7 +232,8 @@ void before_jump(sigjmp_buf place) {
   if (thread == nullptr || thread->handler_depth == 0) return;
   constexpr int kStackPointer = 6;  // in glibc's register buffer
   uintptr_t target = demangled(static_cast<uintptr_t>(place[0].__jmpbuf[kStackPointer]));
-  while (thread->handler_depth > 0 && jump_leaves(target, thread->handler_frames[thread->handler_depth - 1])) {
+  while (thread->handler_depth > 0 &&
+         jump_leaves(target, thread->handler_frames[thread->handler_depth - 1])) {
     leave_handler(thread);
     drop_stripe(*thread->stream);
     __cleave_thread.cursor = repair(*thread->stream, __cleave_thread.cursor);
@@ -230,7 +241,7 @@ void before_jump(sigjmp_buf place) {
 }
 
 sighandler_t set_handler(int signal, sighandler_t handler, int flags) {
-  struct sigaction wanted {}, previous {};
+  struct sigaction wanted{}, previous{};
   wanted.sa_handler = handler;
   wanted.sa_flags = flags;
   return set_action(signal, &wanted, &previous) == 0 ? previous.sa_handler : SIG_ERR;
@@ -240,7 +251,7 @@ sighandler_t set_handler(int signal, sighandler_t handler, int flags) {
 
 void catch_fatal_signals() {
   for (int signal : kFatal) {
-    struct sigaction before {};
+    struct sigaction before{};
     if (REAL(sigaction)(signal, nullptr, &before) == 0 && !(before.sa_flags & SA_SIGINFO) &&
         before.sa_handler == SIG_DFL)
       install_fatal(signal);
@@ -273,12 +284,18 @@ using namespace cleave::runtime;
 INTERPOSE int sigaction(int signal, const struct sigaction* wanted, struct sigaction* previous) {
   return set_action(signal, wanted, previous);
 }
-INTERPOSE sighandler_t signal(int signal, sighandler_t handler) { return set_handler(signal, handler, SA_RESTART); }
-INTERPOSE sighandler_t bsd_signal(int signal, sighandler_t handler) { return set_handler(signal, handler, SA_RESTART); }
+INTERPOSE sighandler_t signal(int signal, sighandler_t handler) {
+  return set_handler(signal, handler, SA_RESTART);
+}
+INTERPOSE sighandler_t bsd_signal(int signal, sighandler_t handler) {
+  return set_handler(signal, handler, SA_RESTART);
+}
 INTERPOSE sighandler_t sysv_signal(int signal, sighandler_t handler) {
   return set_handler(signal, handler, static_cast<int>(SA_RESETHAND | SA_NODEFER));
 }
-INTERPOSE sighandler_t __sysv_signal(int signal, sighandler_t handler) { return sysv_signal(signal, handler); }
+INTERPOSE sighandler_t __sysv_signal(int signal, sighandler_t handler) {
+  return sysv_signal(signal, handler);
+}
 
 INTERPOSE void siglongjmp(sigjmp_buf place, int value) {
   before_jump(place);

@@ -17,7 +17,9 @@ void before_sleep(uint64_t nanoseconds) {
 }
 
 uint64_t nanoseconds_of(const timespec* time) {
-  return time == nullptr ? 0 : static_cast<uint64_t>(time->tv_sec) * kSecond + static_cast<uint64_t>(time->tv_nsec);
+  return time == nullptr
+             ? 0
+             : static_cast<uint64_t>(time->tv_sec) * kSecond + static_cast<uint64_t>(time->tv_nsec);
 }
 
 // An absolute time, as what is left until then.

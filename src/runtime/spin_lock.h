@@ -1,5 +1,6 @@
-// A lock for the rare paths (thread registry, signal table). Never taken on the access path. Signals must be blocked
-// while it is held, or a handler that needs it would wait for the thread it interrupted: SignalSafeLock does both.
+// A lock for the rare paths (thread registry, signal table). Never taken on the access path. Signals must be
+// blocked while it is held, or a handler that needs it would wait for the thread it interrupted:
+// SignalSafeLock does both.
 #pragma once
 
 #include <atomic>
@@ -12,8 +13,10 @@ class SpinLock {
  public:
   void lock() {
     for (unsigned turns = 0; flag_.exchange(true, std::memory_order_acquire); ++turns) {
-      if (turns < 64) __builtin_ia32_pause();
-      else yield_processor();
+      if (turns < 64)
+        __builtin_ia32_pause();
+      else
+        yield_processor();
     }
   }
   void unlock() { flag_.store(false, std::memory_order_release); }
@@ -28,7 +31,8 @@ class SignalSafeLock {
  public:
   explicit SignalSafeLock(SpinLock& lock) : lock_(lock) {
     uint64_t all = ~UINT64_C(0);
-    system_call(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, reinterpret_cast<long>(&all), reinterpret_cast<long>(&mask_), 8);
+    system_call(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, reinterpret_cast<long>(&all),
+                reinterpret_cast<long>(&mask_), 8);
     lock_.lock();
   }
   ~SignalSafeLock() {

@@ -1,9 +1,9 @@
 // What the runtime knows: one State for the process, one Thread for each thread.
 #pragma once
 
-#include <atomic>
 #include <pthread.h>
 #include <signal.h>
+#include <atomic>
 
 #include "runtime/spin_lock.h"
 #include "runtime/stream.h"
@@ -32,8 +32,8 @@ struct HeldLock {
 
 struct Thread {
   Stream main;
-  Stream* stream = nullptr;           // current: main, or a handler's
-  Thread* handlers[kHandlerDepth]{};  // each a slot of its own, of which only `main` is used
+  Stream* stream = nullptr;                   // current: main, or a handler's
+  Thread* handlers[kHandlerDepth]{};          // each a slot of its own, of which only `main` is used
   uintptr_t handler_frames[kHandlerDepth]{};  // stack pointer where the handler was entered
   uint32_t handler_depth = 0;
   int tid = 0;
@@ -48,16 +48,16 @@ struct Thread {
   bool signals_wait = false;  // one did; the mask to go back to is
   uint64_t signal_mask = 0;
   uint32_t size_class = 0;
-  bool live = false;          // under State::registry
-  Thread* next = nullptr;     // all slots ever made
+  bool live = false;       // under State::registry
+  Thread* next = nullptr;  // all slots ever made
   Thread* next_free = nullptr;
   void* signal_stack = nullptr;
   size_t slot_bytes = 0;
 };
 
 enum class Mode : uint32_t {
-  Unset,      // before initialise
-  Off,        // no trace asked for, or it cannot be written any more: records go nowhere
+  Unset,  // before initialise
+  Off,    // no trace asked for, or it cannot be written any more: records go nowhere
   Recording,
 };
 
@@ -66,17 +66,17 @@ enum class InputKind : uint32_t { Signed = 0, Unsigned = 1, Bytes = 2 };
 
 struct State {
   std::atomic<Mode> mode{Mode::Unset};
-  std::atomic<bool> finished{false};     // END is written
+  std::atomic<bool> finished{false};  // END is written
   std::atomic<uint32_t> next_number{0};
   std::atomic<bool> starting{false};  // initialise() is at work: what it calls itself is not the program's
-  std::atomic<uint64_t> late{0};         // events after their thread's exit
+  std::atomic<uint64_t> late{0};      // events after their thread's exit
   std::atomic<uint32_t> live_threads{0};
   SpinLock registry;
   std::atomic<Thread*> threads{nullptr};
   pthread_key_t key = 0;
   bool key_made = false;
-  bool controlled = false;               // a schedule other than free: src/runtime/control*
-  bool one_at_a_time = false;            // and other than noise: every segment is a scheduling point, turns order all
+  bool controlled = false;     // a schedule other than free: src/runtime/control*
+  bool one_at_a_time = false;  // and other than noise: every segment is a scheduling point, turns order all
 };
 
 extern State state;
@@ -89,7 +89,8 @@ extern __thread bool current_exited __attribute__((tls_model("initial-exec")));
 extern __thread uint32_t current_quiet __attribute__((tls_model("initial-exec")));
 
 inline bool recording() {
-  return __builtin_expect(state.mode.load(std::memory_order_relaxed) == Mode::Recording, 1) && current_quiet == 0;
+  return __builtin_expect(state.mode.load(std::memory_order_relaxed) == Mode::Recording, 1) &&
+         current_quiet == 0;
 }
 
 // Within its scope nothing that this thread does is recorded.
@@ -103,8 +104,8 @@ class Quiet {
 
 // Idempotent; from our constructor, or earlier when a module registers first.
 void initialise();
-// Everything into the file, END last: {"ended": ENDED, NAME: VALUE, …}. The first caller does it. After a crash the
-// caller's thread has not exited.
+// Everything into the file, END last: {"ended": ENDED, NAME: VALUE, …}. The first caller does it. After a
+// crash the caller's thread has not exited.
 enum class Way { Orderly, Crash };
 void finish(Way way, const char* ended, const char* name, long value);
 // All streams but the caller's; before an exec that may fail.
@@ -123,8 +124,8 @@ void reset_after_fork();
 // Room for a record of the runtime itself: never a scheduling point.
 uint64_t* room_for(size_t words);
 
-// Writes one record of the runtime. A signal handler may come at any moment: it has its own stream. The header is
-// stored last, so another thread that looks sees either the whole record or none.
+// Writes one record of the runtime. A signal handler may come at any moment: it has its own stream. The
+// header is stored last, so another thread that looks sees either the whole record or none.
 template <typename... Words>
 inline void record(Record kind, Words... words) {
   constexpr size_t kWords = 1 + sizeof...(words);
@@ -146,8 +147,8 @@ inline void record(Record kind, Words... words) {
 
 inline uint64_t word_of(const volatile void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
-// Before the thread may sleep for long: what it did so far goes into the file if it has waited there for a while, so
-// that a reader of the live file sees it and a kill does not lose it.
+// Before the thread may sleep for long: what it did so far goes into the file if it has waited there for a
+// while, so that a reader of the live file sees it and a kill does not lose it.
 void flush_if_old();
 // The same at once: before a thread is made, whose first records say that this one made it.
 void flush_now();

@@ -25,8 +25,8 @@ struct RecordWords {
 constexpr RecordWords kRecordWords;
 constexpr uint16_t kVariable = 0xffff;
 
-// What encoding needs, borrowed for the time of one flush: few are in use at once, so few stay warm in the cache. A
-// stream that gets the one it had last, and nobody had it in between, goes on with its tables.
+// What encoding needs, borrowed for the time of one flush: few are in use at once, so few stay warm in the
+// cache. A stream that gets the one it had last, and nobody had it in between, goes on with its tables.
 struct alignas(64) Encoder {
   std::atomic<bool> taken{false};
   uint32_t stream = kNobody;  // whose chunk it coded last, and the number that the next one will have
@@ -73,7 +73,8 @@ void write_chunk(Stream& stream, Encoder& encoder, bool goes_on, uint64_t words,
 struct Encoded {
   uint64_t words = 0, records = 0;
 };
-__attribute__((always_inline)) inline Encoded encode_some(Encoder& encoder, const uint64_t*& from, const uint64_t* to) {
+__attribute__((always_inline)) inline Encoded encode_some(Encoder& encoder, const uint64_t*& from,
+                                                          const uint64_t* to) {
   Encoded done;
   while (from < to) {
     size_t count = record_words(from);
@@ -90,7 +91,8 @@ __attribute__((always_inline)) inline Encoded encode_some(Encoder& encoder, cons
   return done;
 }
 
-// Counting leading zeros is what encoding does most, and every processor since 2013 has an instruction for it.
+// Counting leading zeros is what encoding does most, and every processor since 2013 has an instruction for
+// it.
 __attribute__((target("lzcnt,bmi,bmi2"))) Encoded encode_some_now(Encoder& encoder, const uint64_t*& from,
                                                                   const uint64_t* to) {
   return encode_some(encoder, from, to);
@@ -113,7 +115,8 @@ void encode_range(Stream& stream, Encoder& encoder, const uint64_t* from, const 
     bool goes_on = continues(stream, encoder);
     if (!goes_on) cleave_codec_clear(&encoder.codec);
     cleave_codec_begin_body(&encoder.codec, encoder.body, sizeof encoder.body);
-    encoder.stream = kNobody;  // until its chunk is written: a crash in between must not leave half of it to another
+    encoder.stream =
+        kNobody;  // until its chunk is written: a crash in between must not leave half of it to another
     Encoded done = known ? encode_some_now(encoder, from, to) : encode_some_anywhere(encoder, from, to);
     if (done.records == 0 && from < to) fail("a record is too long to be encoded");
     if (done.records != 0) write_chunk(stream, encoder, goes_on, done.words, done.records);
@@ -130,8 +133,8 @@ void write_range(Stream& stream, Encoder* encoder, const uint64_t* from, const u
   append_raw_chunk(header, from, static_cast<uint64_t>(to - from));
 }
 
-// Payload words of a segment that was left in the middle: up to the last that is not zero. Read from the back: the
-// owner stores from the front, so what is seen set has everything before it set too.
+// Payload words of a segment that was left in the middle: up to the last that is not zero. Read from the
+// back: the owner stores from the front, so what is seen set has everything before it set too.
 size_t valid_words(const uint64_t* record, size_t count) {
   size_t valid = count - 1;
   while (valid > 0 && __atomic_load_n(record + valid, __ATOMIC_ACQUIRE) == 0) --valid;
@@ -157,8 +160,10 @@ bool claim(Stream& stream, Claim as) {
     if (expected == Claim::Closed) return false;
     // A fault in the middle of the owner's own flush: what is left of it is lost, the rest is not.
     if (expected == Claim::Owner && as == Claim::Owner) return false;
-    if (turn < 64) __builtin_ia32_pause();
-    else yield_processor();
+    if (turn < 64)
+      __builtin_ia32_pause();
+    else
+      yield_processor();
     if (turn > 200000) return false;  // the same, seen by another thread
   }
 }
@@ -238,7 +243,8 @@ void flush_own(Stream& stream) {
   Flushing flushing;
   if (!claim(stream, Claim::Owner)) return;
   uint64_t* cursor = __cleave_thread.cursor;
-  if (state.mode.load(std::memory_order_relaxed) == Mode::Recording) write_stream(stream, cursor, Extent::Whole);
+  if (state.mode.load(std::memory_order_relaxed) == Mode::Recording)
+    write_stream(stream, cursor, Extent::Whole);
   memset(stream.base, 0, static_cast<size_t>(cursor - stream.base) * sizeof *cursor);
   stream.flushed = stream.base;
   __cleave_thread.cursor = stream.base;

@@ -1,16 +1,17 @@
-// A stream: the raw words of one thread (or of one signal handler on top of a thread) on their way into the file.
+// A stream: the raw words of one thread (or of one signal handler on top of a thread) on their way into the
+// file.
 //
-// Thread contract. Only the thread that owns a stream writes into its buffer. It encodes and appends the buffer itself
-// when it is full. Another thread may do that for it when the process ends, executes another program or crashes:
-// `claimed` says who is at it, and whoever does not have it waits. A record that its owner is still writing is left
-// for the owner, or, when there is no later, written as far as it came.
+// Thread contract. Only the thread that owns a stream writes into its buffer. It encodes and appends the
+// buffer itself when it is full. Another thread may do that for it when the process ends, executes another
+// program or crashes: `claimed` says who is at it, and whoever does not have it waits. A record that its
+// owner is still writing is left for the owner, or, when there is no later, written as far as it came.
 //
 // Cost: a compare-exchange per full buffer; nothing per record.
 #pragma once
 
-#include <atomic>
 #include <stddef.h>
 #include <stdint.h>
+#include <atomic>
 
 #include "abi/hooks.h"
 #include "abi/record.h"
@@ -42,18 +43,18 @@ struct Stream {
   // Where cursor stands: the thread's own block while the stream is current, `saved` otherwise.
   std::atomic<cleave_thread_block*> block{nullptr};
   std::atomic<Claim> claimed{Claim::Free};
-  uint32_t number = kNobody;    // thread number in the trace
+  uint32_t number = kNobody;  // thread number in the trace
   uint32_t parent = kNobody;
-  uint64_t sequence = 0;        // next chunk
-  uint64_t flush_stamp = 0;     // when it was last flushed
+  uint64_t sequence = 0;                    // next chunk
+  uint64_t flush_stamp = 0;                 // when it was last flushed
   std::atomic<uint64_t>* stripe = nullptr;  // held, or about to be, by an atomic operation in progress
 };
 
 // How far a stream may be written.
 enum class Extent {
-  Whole,     // the owner calls: every record is complete
-  Settled,   // the owner may be at work: leave its last record to it
-  Broken,    // there is no later: what there is of the last record, with a `cut`
+  Whole,    // the owner calls: every record is complete
+  Settled,  // the owner may be at work: leave its last record to it
+  Broken,   // there is no later: what there is of the last record, with a `cut`
 };
 
 // Encodes and appends what is not yet in the file, up to `cursor`. The caller has the claim.

@@ -8,8 +8,10 @@ uint64_t await_stripe(std::atomic<uint64_t>& word) {
   for (unsigned turn = 0;; ++turn) {
     uint64_t now = word.load(std::memory_order_relaxed);
     if ((now & 1) == 0) return now;
-    if (turn < 128) __builtin_ia32_pause();
-    else yield_processor();  // its holder has lost the processor in the middle of the operation
+    if (turn < 128)
+      __builtin_ia32_pause();
+    else
+      yield_processor();  // its holder has lost the processor in the middle of the operation
   }
 }
 

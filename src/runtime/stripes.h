@@ -1,8 +1,10 @@
-// Tickets (abi/order.h). A stripe is one word: twice the next number, plus one while an atomic operation holds it.
+// Tickets (abi/order.h). A stripe is one word: twice the next number, plus one while an atomic operation
+// holds it.
 //
-// Synchronization operations only take a number. An atomic operation of the program holds the stripe from before the
-// operation until after it, so the number is exact for plain atomics too, which have no moment at which they "hold".
-// A signal handler may interrupt the holder: it takes its number from under it and leaves the stripe held.
+// Synchronization operations only take a number. An atomic operation of the program holds the stripe from
+// before the operation until after it, so the number is exact for plain atomics too, which have no moment at
+// which they "hold". A signal handler may interrupt the holder: it takes its number from under it and leaves
+// the stripe held.
 #pragma once
 
 #include <atomic>

@@ -23,8 +23,8 @@ void abandon(Thread* thread) {
   uint64_t now = stamp_now();
   uint64_t none = CLEAVE_BRANCHES_NONE << CLEAVE_HEADER_ADDRESS_BITS;
   Stream& stream = thread->main;
-  const uint64_t words[] = {kRecord_thread_start | none, stream.number, stream.parent, now,
-                            kRecord_thread_exit | none, now};
+  const uint64_t words[] = {
+      kRecord_thread_start | none, stream.number, stream.parent, now, kRecord_thread_exit | none, now};
   uint64_t* place = stream.base;
   for (uint64_t word : words) *place++ = word;
   write_stream(stream, place, Extent::Whole);
@@ -34,7 +34,8 @@ void abandon(Thread* thread) {
 
 bool detached(const pthread_attr_t* attributes) {
   int how = PTHREAD_CREATE_JOINABLE;
-  return attributes != nullptr && pthread_attr_getdetachstate(attributes, &how) == 0 && how == PTHREAD_CREATE_DETACHED;
+  return attributes != nullptr && pthread_attr_getdetachstate(attributes, &how) == 0 &&
+         how == PTHREAD_CREATE_DETACHED;
 }
 
 int joined(uint32_t number, int result) {
@@ -44,7 +45,8 @@ int joined(uint32_t number, int result) {
 
 }  // namespace
 
-int create_thread(pthread_t* handle, const pthread_attr_t* attributes, void* (*start)(void*), void* argument) {
+int create_thread(pthread_t* handle, const pthread_attr_t* attributes, void* (*start)(void*),
+                  void* argument) {
   scheduling_point(CLEAVE_POINT_create);
   if (!recording()) return REAL(pthread_create)(handle, attributes, start, argument);
   const Thread* own = own_thread();
@@ -53,14 +55,17 @@ int create_thread(pthread_t* handle, const pthread_attr_t* attributes, void* (*s
   child->start = start;
   child->argument = argument;
   record(kRecord_fork, number, stamp_now());
-  flush_now();  // so that a reader of the live file need not wait for this thread to know where the child comes from
+  flush_now();  // so that a reader of the live file need not wait for this thread to know where the child
+                // comes from
   int result;
   {
     Quiet quiet;  // the stack and what belongs to it
     result = REAL(pthread_create)(handle, attributes, start_thread, child);
   }
-  if (result != 0) abandon(child);
-  else if (detached(attributes)) record(kRecord_detach, number);
+  if (result != 0)
+    abandon(child);
+  else if (detached(attributes))
+    record(kRecord_detach, number);
   return result;
 }
 

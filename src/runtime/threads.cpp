@@ -1,6 +1,6 @@
 // The registry of threads: slots with a buffer each, recycled, and what a thread is born and dies with.
-#include <new>
 #include <string.h>
+#include <new>
 
 #include "runtime/message.h"
 #include "runtime/mutex.h"
@@ -24,13 +24,14 @@ extern "C" __attribute__((visibility("default"))) __thread cleave_thread_block _
 namespace cleave::runtime {
 namespace {
 
-// The more threads there are, the smaller are the buffers of further ones: with the last class, 20,000 threads stay
-// below 256 MiB.
+// The more threads there are, the smaller are the buffers of further ones: with the last class, 20,000
+// threads stay below 256 MiB.
 struct SizeClass {
   uint32_t up_to_threads;
   size_t bytes;  // Thread and buffer
 };
-constexpr SizeClass kClasses[] = {{128, 68 * 1024}, {1024, 32 * 1024}, {4096, 16 * 1024}, {UINT32_MAX, 8 * 1024}};
+constexpr SizeClass kClasses[] = {
+    {128, 68 * 1024}, {1024, 32 * 1024}, {4096, 16 * 1024}, {UINT32_MAX, 8 * 1024}};
 constexpr uint32_t kSmallest = 3;
 Thread* free_slots[4];  // under State::registry
 
@@ -176,8 +177,8 @@ Thread* own_thread() {
 }
 
 uint32_t number_of(pthread_t thread) {
-  // A pthread_t is the address of the thread's control block, and static thread-local variables lie at the same
-  // distance from it in every thread. The memory is there until the thread is joined.
+  // A pthread_t is the address of the thread's control block, and static thread-local variables lie at the
+  // same distance from it in every thread. The memory is there until the thread is joined.
   auto distance = reinterpret_cast<char*>(&current_number_plus_one) - reinterpret_cast<char*>(pthread_self());
   auto* place = reinterpret_cast<uint32_t*>(reinterpret_cast<char*>(thread) + distance);
   // A thread that was just made may not have come as far as saying its number.

@@ -18,15 +18,16 @@ std::string nth(uint64_t number) {
   return fmt::format("{}{}", number, kEndings[teen || number % 10 > 3 ? 0 : number % 10]);
 }
 
-// Counts visits. Events of one visit of a segment follow each other with the same site, kind and context, without a
-// branch between them and on different variables: a segment is straight code and touches no memory twice.
+// Counts visits. Events of one visit of a segment follow each other with the same site, kind and context,
+// without a branch between them and on different variables: a segment is straight code and touches no memory
+// twice.
 class VisitCounter {
  public:
   // The number of the visit that this event belongs to, from 1.
   uint64_t count(const Event& event) {
     Last& last = last_[event.thread];
-    bool same = last.any && last.site == event.site && last.kind == event.kind && last.context == event.context &&
-                event.branches == 0 &&
+    bool same = last.any && last.site == event.site && last.kind == event.kind &&
+                last.context == event.context && event.branches == 0 &&
                 std::find(last.objects.begin(), last.objects.end(), event.object) == last.objects.end();
     uint64_t& visits = visits_[{event.thread, event.site, event.kind}];
     if (!same) {
@@ -77,14 +78,16 @@ Result<Plan> plan_of(const Trace& trace, const std::vector<EventIndex>& events,
   for (EventIndex index : events) {
     const Event& event = trace.event(index);
     const ThreadInfo& thread = trace.thread(event.thread);
-    if (thread.path.empty()) return Error{"", fmt::format("thread {} has no place in a creation tree", thread.name)};
+    if (thread.path.empty())
+      return Error{"", fmt::format("thread {} has no place in a creation tree", thread.name)};
     if (event.site == kNone<SiteId>)
       return Error{"", fmt::format("event {} of the trace has no place in the source", raw(index))};
     const SiteInfo& site = trace.site(event.site);
-    Milestone milestone{thread.path, event.kind,    site.file, site.line, site.column,
+    Milestone milestone{thread.path,   event.kind,      site.file,    site.line, site.column,
                         site.function, visit_of[index], std::nullopt, ""};
     // A visit that touches several variables is one milestone.
-    if (std::find(plan.milestones.begin(), plan.milestones.end(), milestone) != plan.milestones.end()) continue;
+    if (std::find(plan.milestones.begin(), plan.milestones.end(), milestone) != plan.milestones.end())
+      continue;
     plan.milestones.push_back(std::move(milestone));
   }
   return plan;
@@ -99,8 +102,8 @@ Status validate(const Plan& plan) {
     if (milestone.file.empty() || (milestone.line == 0 && milestone.function.empty()))
       return Error{"", "a milestone needs a file, and a line or a function"};
     if (milestone.occurrence == 0) return Error{"", "the first time is occurrence 1"};
-    uint64_t& before = last[{milestone.thread, milestone.kind, milestone.file, milestone.line, milestone.column,
-                             milestone.function}];
+    uint64_t& before = last[{milestone.thread, milestone.kind, milestone.file, milestone.line,
+                             milestone.column, milestone.function}];
     if (milestone.occurrence <= before)
       return Error{"", "the plan asks for an earlier time after a later one: " + milestone.sentence()};
     before = milestone.occurrence;

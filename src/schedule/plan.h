@@ -1,5 +1,6 @@
-// A plan: milestones that an execution shall pass in this order. Between them everything is free. The scheduler holds
-// back a thread that reaches a later milestone, lets others help, and gives up when nobody else can run (AtomChase II-A).
+// A plan: milestones that an execution shall pass in this order. Between them everything is free. The
+// scheduler holds back a thread that reaches a later milestone, lets others help, and gives up when nobody
+// else can run (AtomChase II-A).
 #pragma once
 
 #include <cstdint>
@@ -15,16 +16,17 @@
 
 namespace cleave {
 
-// The `occurrence`-th time (from 1) that the thread comes to this place in the source for this kind of operation.
+// The `occurrence`-th time (from 1) that the thread comes to this place in the source for this kind of
+// operation.
 struct Milestone {
-  std::string thread;        // path in the creation tree
+  std::string thread;  // path in the creation tree
   EventKind kind = EventKind::Read;
   std::string file;
   uint32_t line = 0, column = 0;  // line 0: what belongs to no one line of the function; column 0: any
-  std::string function;      // empty: any
+  std::string function;           // empty: any
   uint64_t occurrence = 1;
   std::optional<uint64_t> value;  // what an access must read or write there; the plan stops if it does not
-  std::string note;          // first, remote, second …: shown to people
+  std::string note;               // first, remote, second …: shown to people
   friend bool operator==(const Milestone&, const Milestone&) = default;
 
   std::string sentence() const;  // "thread 0.1 reads at bank.cpp:12 (2nd time)"
@@ -35,9 +37,10 @@ struct Plan {
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-// The milestones of these events of a trace, in the order given. Occurrences are counted as the scheduler counts them:
-// per visit of the segment, however many bytes it touches. `visit_of` knows them (0: not this one); where nobody does they
-// are guessed from the events, which fails where a segment has two operations at one place. Cost: one pass over the trace.
+// The milestones of these events of a trace, in the order given. Occurrences are counted as the scheduler
+// counts them: per visit of the segment, however many bytes it touches. `visit_of` knows them (0: not this
+// one); where nobody does they are guessed from the events, which fails where a segment has two operations at
+// one place. Cost: one pass over the trace.
 Result<Plan> plan_of(const Trace& trace, const std::vector<EventIndex>& events,
                      const std::function<uint64_t(EventIndex)>& visit_of = {});
 

@@ -178,8 +178,8 @@ std::vector<uint8_t> encode(const Schedule& schedule) {
   Writer writer(schedule.fingerprints.size() + 4 * schedule.runs.size() + 12 * schedule.steps.size() + 4096);
   fields(writer, schedule);
   std::vector<uint8_t> out(sizeof(Header) + ZSTD_compressBound(writer.bytes().size()));
-  size_t packed = ZSTD_compress(out.data() + sizeof(Header), out.size() - sizeof(Header), writer.bytes().data(),
-                                writer.bytes().size(), 3);
+  size_t packed = ZSTD_compress(out.data() + sizeof(Header), out.size() - sizeof(Header),
+                                writer.bytes().data(), writer.bytes().size(), 3);
   CLEAVE_CHECK(!ZSTD_isError(packed), "zstd could not compress a schedule");
   out.resize(sizeof(Header) + packed);
   Header header{};
@@ -196,20 +196,24 @@ Result<Schedule> decode_schedule(std::string_view bytes, const std::string& plac
   Header header;
   if (bytes.size() < sizeof header) return Error{place, "not a schedule: too short"};
   std::memcpy(&header, bytes.data(), sizeof header);
-  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) return Error{place, "not a schedule: wrong first bytes"};
+  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
+    return Error{place, "not a schedule: wrong first bytes"};
   if (header.version != kVersion)
-    return Error{place, fmt::format("schedule of version {}, this Cleave reads version {}", header.version, kVersion)};
+    return Error{
+        place, fmt::format("schedule of version {}, this Cleave reads version {}", header.version, kVersion)};
   std::string_view body = bytes.substr(sizeof header);
   if (body.size() < header.packed)
     return Error{place, fmt::format("truncated schedule: {} of {} bytes", body.size(), header.packed)};
   body = body.substr(0, header.packed);
   if (XXH3_64bits(body.data(), body.size()) != header.checksum)
     return Error{place, "damaged schedule: the checksum is wrong"};
-  if (header.unpacked > (uint64_t{1} << 36) || ZSTD_getFrameContentSize(body.data(), body.size()) != header.unpacked)
+  if (header.unpacked > (uint64_t{1} << 36) ||
+      ZSTD_getFrameContentSize(body.data(), body.size()) != header.unpacked)
     return Error{place, "damaged schedule: the size is wrong"};
   std::string unpacked(header.unpacked, '\0');
   size_t size = ZSTD_decompress(unpacked.data(), unpacked.size(), body.data(), body.size());
-  if (ZSTD_isError(size) || size != unpacked.size()) return Error{place, "damaged schedule: it does not decompress"};
+  if (ZSTD_isError(size) || size != unpacked.size())
+    return Error{place, "damaged schedule: it does not decompress"};
   Reader reader(unpacked);
   Schedule schedule;
   fields(reader, schedule);
@@ -231,24 +235,31 @@ Status validate(const Schedule& schedule, const std::string& place) {
   if (schedule.stopped > Stopped::Livelock) return Error{place, "the schedule ends in no known way"};
   for (size_t index = 0; index < schedule.threads.size(); ++index) {
     const std::string& path = schedule.threads[index];
-    if (!is_thread_path(path)) return Error{place, fmt::format("'{}' is not a thread path such as 0.2.1", path)};
-    if ((index == 0) != (path == "0")) return Error{place, "the first thread of a schedule, and only that, is 0"};
+    if (!is_thread_path(path))
+      return Error{place, fmt::format("'{}' is not a thread path such as 0.2.1", path)};
+    if ((index == 0) != (path == "0"))
+      return Error{place, "the first thread of a schedule, and only that, is 0"};
   }
   for (const Run& run : schedule.runs)
     if (run.how > Handover::Taken) return Error{place, "a run ends in no known way"};
   for (const Run& run : schedule.runs)
     if (run.thread >= schedule.threads.size())
-      return Error{place, fmt::format("a run names thread number {} of {}", run.thread, schedule.threads.size())};
+      return Error{place,
+                   fmt::format("a run names thread number {} of {}", run.thread, schedule.threads.size())};
   for (const Pinned& pinned : schedule.pinned)
     if (pinned.thread >= schedule.threads.size())
-      return Error{place, fmt::format("a value names thread number {} of {}", pinned.thread, schedule.threads.size())};
+      return Error{
+          place, fmt::format("a value names thread number {} of {}", pinned.thread, schedule.threads.size())};
   for (const Step& step : schedule.steps)
     if (step.module != UINT32_MAX && step.module >= schedule.modules.size())
-      return Error{place, fmt::format("a step names module number {} of {}", step.module, schedule.modules.size())};
+      return Error{place,
+                   fmt::format("a step names module number {} of {}", step.module, schedule.modules.size())};
   if (schedule.steps.size() > schedule.points()) return Error{place, "more steps than points"};
-  uint64_t fewest = schedule.steps.size() + (schedule.points() - schedule.steps.size()) / kPointsOfFingerprint;
+  uint64_t fewest =
+      schedule.steps.size() + (schedule.points() - schedule.steps.size()) / kPointsOfFingerprint;
   if (schedule.fingerprints.size() > schedule.points() || schedule.fingerprints.size() < fewest)
-    return Error{place, fmt::format("{} fingerprints for {} points", schedule.fingerprints.size(), schedule.points())};
+    return Error{
+        place, fmt::format("{} fingerprints for {} points", schedule.fingerprints.size(), schedule.points())};
   return Done{};
 }
 

@@ -1,9 +1,9 @@
-// Who runs when: a value. A schedule names threads by their place in the creation tree ("0" is the main thread, "0.2"
-// its second child) and positions by counts of that thread's scheduling points, never by addresses, so it survives
-// address randomization, another machine, and a rebuild of the same source.
+// Who runs when: a value. A schedule names threads by their place in the creation tree ("0" is the main
+// thread, "0.2" its second child) and positions by counts of that thread's scheduling points, never by
+// addresses, so it survives address randomization, another machine, and a rebuild of the same source.
 //
-// A scheduling point stands before every segment with an access, before every atomic operation and before every
-// synchronization operation (docs/control.md). Between two points of one thread nobody else runs.
+// A scheduling point stands before every segment with an access, before every atomic operation and before
+// every synchronization operation (docs/control.md). Between two points of one thread nobody else runs.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,9 @@ std::string_view word_of(Policy policy);
 bool parse(std::string_view word, Policy* policy);
 constexpr bool serialised(Policy policy) { return policy != Policy::Free && policy != Policy::Noise; }
 
-// How a run ends. GaveAway: after its last point the thread had to wait, called out, or ended. Preempted: at its last
-// point, where it waits for its next turn. Taken: it slept in a call that we do not know, and lost the turn to another.
+// How a run ends. GaveAway: after its last point the thread had to wait, called out, or ended. Preempted: at
+// its last point, where it waits for its next turn. Taken: it slept in a call that we do not know, and lost
+// the turn to another.
 enum class Handover : uint8_t { GaveAway = 0, Preempted = 1, Taken = 2 };
 
 // One thread has the turn for so many of its scheduling points.
@@ -42,7 +43,8 @@ struct Step {
   friend bool operator==(const Step&, const Step&) = default;
 };
 
-// Something from outside that the program was given: the time, random bytes, which of several waiters is woken.
+// Something from outside that the program was given: the time, random bytes, which of several waiters is
+// woken.
 struct Pinned {
   uint32_t thread = 0;
   uint16_t source = 0;  // CLEAVE_PINNED_*
@@ -63,25 +65,27 @@ inline constexpr uint64_t kPointsOfFingerprint = 8;
 
 struct Schedule {
   Stopped stopped = Stopped::ByItself;
-  std::vector<std::string> threads;      // paths, in order of creation
+  std::vector<std::string> threads;  // paths, in order of creation
   std::vector<Run> runs;
-  // In the order of the run, chained hashes of what the thread did: one for every point that is in `steps` and every
-  // synchronization operation behind those, one for up to kPointsOfFingerprint plain accesses of a thread.
+  // In the order of the run, chained hashes of what the thread did: one for every point that is in `steps`
+  // and every synchronization operation behind those, one for up to kPointsOfFingerprint plain accesses of a
+  // thread.
   std::vector<uint8_t> fingerprints;
-  std::vector<Step> steps;               // the same in full, for the first points (as many as the runtime keeps)
-  std::vector<Pinned> pinned;            // per thread in order
-  std::vector<ModuleIdentity> modules;   // of the build it belongs to
+  std::vector<Step> steps;     // the same in full, for the first points (as many as the runtime keeps)
+  std::vector<Pinned> pinned;  // per thread in order
+  std::vector<ModuleIdentity> modules;  // of the build it belongs to
 
   uint64_t points() const;
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 
-// Bytes, and back. Any input that encode did not write gives an Error that says where, never a crash. O(size).
+// Bytes, and back. Any input that encode did not write gives an Error that says where, never a crash.
+// O(size).
 std::vector<uint8_t> encode(const Schedule& schedule);
 Result<Schedule> decode_schedule(std::string_view bytes, const std::string& place);
 
-// Whether the schedule can be followed at all: every run names a thread, every thread but "0" comes after its parent,
-// enough fingerprints for its points.
+// Whether the schedule can be followed at all: every run names a thread, every thread but "0" comes after its
+// parent, enough fingerprints for its points.
 Status validate(const Schedule& schedule, const std::string& place);
 
 // "0.2.1" → true; every other text → false.

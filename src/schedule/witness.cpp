@@ -74,7 +74,8 @@ void read_process(std::string_view text, Witness& witness) {
   if (witness.program.empty() && !witness.executable.empty()) witness.program.push_back(witness.executable);
 }
 
-// What a trace recorded under control knows: its process chunk says the program, a schedule chunk the schedule.
+// What a trace recorded under control knows: its process chunk says the program, a schedule chunk the
+// schedule.
 Result<Witness> witness_from_trace(const std::string& bytes, const std::string& place) {
   Witness witness;
   bool found = false;
@@ -84,7 +85,8 @@ Result<Witness> witness_from_trace(const std::string& bytes, const std::string& 
     size_t body = at + sizeof header;
     if (header.magic != CLEAVE_CHUNK_MAGIC) break;
     if (bytes.size() - body < header.stored_bytes) {
-      if (header.kind == CLEAVE_CHUNK_SCHEDULE) return Error{place, "truncated: the file ends in the middle of its schedule"};
+      if (header.kind == CLEAVE_CHUNK_SCHEDULE)
+        return Error{place, "truncated: the file ends in the middle of its schedule"};
       break;
     }
     std::string_view text(bytes.data() + body, header.stored_bytes);
@@ -99,8 +101,10 @@ Result<Witness> witness_from_trace(const std::string& bytes, const std::string& 
     at = body + header.stored_bytes;
   }
   if (!found)
-    return Error{place, "this trace was not recorded under control, so there is no schedule to follow; record it with "
-                        "cleave record --schedule serial (or random, pct)"};
+    return Error{
+        place,
+        "this trace was not recorded under control, so there is no schedule to follow; record it with "
+        "cleave record --schedule serial (or random, pct)"};
   if (witness.program.empty()) return Error{place, "the trace does not say which program it is of"};
   return witness;
 }
@@ -135,8 +139,10 @@ Result<Witness> witness_from_json(const std::string& text, const std::string& pl
   try {
     Json json = Json::parse(text, nullptr, false);
     if (json.is_discarded())
-      return Error{place, "not a witness, or a truncated one; give a witness-….json as cleave predict or cleave record "
-                          "writes it, or a trace that was recorded under control"};
+      return Error{
+          place,
+          "not a witness, or a truncated one; give a witness-….json as cleave predict or cleave record "
+          "writes it, or a trace that was recorded under control"};
     if (!json.is_object() || json.value("cleave_witness", 0) != 1)
       return Error{place, "not a witness: \"cleave_witness\": 1 is missing"};
     Witness witness;
@@ -153,7 +159,8 @@ Result<Witness> witness_from_json(const std::string& text, const std::string& pl
     if (json.contains("milestones"))
       for (const Json& milestone : json["milestones"])
         if (!read_milestone(milestone, witness.milestones.milestones.emplace_back()))
-          return Error{place, fmt::format("a milestone comes to an operation that there is not: {}", milestone.at("op").dump())};
+          return Error{place, fmt::format("a milestone comes to an operation that there is not: {}",
+                                          milestone.at("op").dump())};
     if (Status status = validate(witness.milestones); !status) return Error{place, status.error().message};
     std::string bytes;
     if (!from_base64(json.at("schedule").get<std::string>(), &bytes))
@@ -163,8 +170,10 @@ Result<Witness> witness_from_json(const std::string& text, const std::string& pl
     witness.schedule = std::move(schedule).value();
     return witness;
   } catch (const Json::exception&) {
-    return Error{place, "a damaged witness: something is missing in it or is not what it should be; make it again with "
-                        "cleave predict or cleave record"};
+    return Error{
+        place,
+        "a damaged witness: something is missing in it or is not what it should be; make it again with "
+        "cleave predict or cleave record"};
   }
 }
 

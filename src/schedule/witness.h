@@ -1,5 +1,5 @@
-// A witness: a schedule and the inputs with which the program really runs into the violation. `cleave replay` follows
-// it. JSON, with the schedule in it as base64 of schedule/'s bytes.
+// A witness: a schedule and the inputs with which the program really runs into the violation. `cleave replay`
+// follows it. JSON, with the schedule in it as base64 of schedule/'s bytes.
 #pragma once
 
 #include <map>
@@ -17,9 +17,9 @@ struct Witness {
   std::string directory;                      // where it was run
   std::map<std::string, std::string> inputs;  // cleave_input_* by name; bytes as they are
   Schedule schedule;
-  Plan milestones;                            // accesses of the finding, in order; may be empty
-  std::string finding;                        // CLV-…; may be empty
-  std::string outcome;                        // how the run ended, for people
+  Plan milestones;      // accesses of the finding, in order; may be empty
+  std::string finding;  // CLV-…; may be empty
+  std::string outcome;  // how the run ended, for people
   friend bool operator==(const Witness&, const Witness&) = default;
 };
 

@@ -9,17 +9,18 @@ template <typename Function>
 void each_event(const TraceIndex& index, const Slice& slice, Function visit) {
   for (size_t t = 0; t < index.trace().threads().size(); ++t) {
     auto mine = index.thread_events(id_of<ThreadId>(t));
-    for (uint32_t p = slice.first(id_of<ThreadId>(t)); p < slice.length(id_of<ThreadId>(t)); ++p) visit(mine[p]);
+    for (uint32_t p = slice.first(id_of<ThreadId>(t)); p < slice.length(id_of<ThreadId>(t)); ++p)
+      visit(mine[p]);
   }
 }
 
 }  // namespace
 
 Cone::Cone(const SymbolicTrace& trace, const TraceIndex& index, const Slice& slice,
-           const std::vector<std::vector<Section>>& derived, const FeasibilityQuery& query,
-           DataModel model)
+           const std::vector<std::vector<Section>>& derived, const FeasibilityQuery& query, DataModel model)
     : trace_(trace), index_(index), slice_(slice), derived_(derived), query_(query), model_(model) {
-  for (EventIndex at : {query_.first, query_.remote, query_.second}) flags_.insert(static_cast<uint32_t>(raw(at)));
+  for (EventIndex at : {query_.first, query_.remote, query_.second})
+    flags_.insert(static_cast<uint32_t>(raw(at)));
   keep_structure();
   if (model_ != DataModel::Ignored) keep_query();
   keep_data();
@@ -29,9 +30,15 @@ Cone::Cone(const SymbolicTrace& trace, const TraceIndex& index, const Slice& sli
 }
 
 Cone::Cone(const SymbolicTrace& trace, const TraceIndex& index, const Slice& slice,
-           const std::vector<std::vector<Section>>& derived, const boost::unordered_flat_set<uint32_t>& marked, DataModel model)
-    : trace_(trace), index_(index), slice_(slice), derived_(derived),
-      query_{kNone<EventIndex>, kNone<EventIndex>, kNone<EventIndex>, Pattern::None}, model_(model), flags_(marked) {
+           const std::vector<std::vector<Section>>& derived,
+           const boost::unordered_flat_set<uint32_t>& marked, DataModel model)
+    : trace_(trace),
+      index_(index),
+      slice_(slice),
+      derived_(derived),
+      query_{kNone<EventIndex>, kNone<EventIndex>, kNone<EventIndex>, Pattern::None},
+      model_(model),
+      flags_(marked) {
   keep_structure();
   keep_data();
   keep_locks();
@@ -51,13 +58,16 @@ void Cone::keep_structure() {
     switch (event.kind) {
       case EventKind::Wait:
       case EventKind::Wake:
-      case EventKind::Down: flags_.insert(e); break;
+      case EventKind::Down:
+        flags_.insert(e);
+        break;
       case EventKind::Signal:
       case EventKind::Broadcast:
       case EventKind::Post:
         if (awaited[event.object]) flags_.insert(e);
         break;
-      default: break;
+      default:
+        break;
     }
     for (uint32_t needed : index_.must_follow(e)) {
       flags_.insert(e);
@@ -79,7 +89,8 @@ void Cone::keep_data() {
   if (model_ == DataModel::Ignored) return;
   each_event(index_, slice_, [&](uint32_t e) {
     SymbolId bound = trace_.bound(id_of<EventIndex>(e));
-    if (model_ == DataModel::Recorded && bound != kNone<SymbolId> && symbols_.insert(raw(bound)).second) open_.push_back(e);
+    if (model_ == DataModel::Recorded && bound != kNone<SymbolId> && symbols_.insert(raw(bound)).second)
+      open_.push_back(e);
     ExpressionId condition = trace_.condition(id_of<EventIndex>(e));
     if (condition == kNone<ExpressionId> || trace_.pool().is_constant(condition)) return;
     flags_.insert(e);
@@ -104,7 +115,8 @@ void Cone::keep_data() {
 void Cone::need(ExpressionId expression) {
   if (expression == kNone<ExpressionId> || trace_.pool().is_constant(expression)) return;
   for (SymbolId symbol : needed_.fresh(expression)) {
-    if (symbols_.insert(raw(symbol)).second) open_.push_back(static_cast<uint32_t>(raw(trace_.symbol(symbol).event)));
+    if (symbols_.insert(raw(symbol)).second)
+      open_.push_back(static_cast<uint32_t>(raw(trace_.symbol(symbol).event)));
   }
 }
 
@@ -121,15 +133,17 @@ void Cone::keep_writers(VariableId variable) {
 bool Cone::something_inside(const Section& section) const {
   auto mine = index_.thread_events(section.thread);
   uint32_t end = std::min(index_.position_in_thread(section.end), slice_.length(section.thread));
-  uint32_t begin = slice_.inside(section.begin) ? index_.position_in_thread(section.begin) + 1 : slice_.first(section.thread);
+  uint32_t begin = slice_.inside(section.begin) ? index_.position_in_thread(section.begin) + 1
+                                                : slice_.first(section.thread);
   for (uint32_t p = begin; p < end; ++p) {
     if (flags_.contains(mine[p])) return true;
   }
-  return flags_.contains(section.begin) || flags_.contains(section.end);  // a wake, a wait, the first event of a thread
+  return flags_.contains(section.begin) ||
+         flags_.contains(section.end);  // a wake, a wait, the first event of a thread
 }
 
-// A lock whose every section is empty excludes nothing: all of them can be passed at once. Locks that do matter make
-// the sections around theirs matter.
+// A lock whose every section is empty excludes nothing: all of them can be passed at once. Locks that do
+// matter make the sections around theirs matter.
 void Cone::keep_locks() {
   std::map<uint32_t, std::vector<Section>> idle;
   each_event(index_, slice_, [&](uint32_t e) {
@@ -162,7 +176,8 @@ std::vector<uint32_t> Cone::outside() const {
   std::vector<uint32_t> found;
   auto look = [&](std::span<const uint32_t> among) {
     for (uint32_t e : among) {  // what comes after the end of the story helps nobody
-      if (!slice_.contains(e) && !index_.must_before(static_cast<uint32_t>(raw(query_.second)), e)) found.push_back(e);
+      if (!slice_.contains(e) && !index_.must_before(static_cast<uint32_t>(raw(query_.second)), e))
+        found.push_back(e);
     }
   };
   for (uint32_t variable : variables_) look(index_.writers(VariableId{variable}));
@@ -178,9 +193,11 @@ std::vector<uint32_t> Cone::outside() const {
 
 std::vector<EventIndex> Cone::complete(const TraceIndex& index, const std::vector<uint32_t>& order) const {
   std::vector<uint32_t> done;
-  for (size_t t = 0; t < index.trace().threads().size(); ++t) done.push_back(slice_.first(id_of<ThreadId>(t)));
+  for (size_t t = 0; t < index.trace().threads().size(); ++t)
+    done.push_back(slice_.first(id_of<ThreadId>(t)));
   std::vector<EventIndex> all;
-  for (uint32_t e = 0; e < slice_.from(); ++e) all.push_back(id_of<EventIndex>(e));  // what came before the window
+  for (uint32_t e = 0; e < slice_.from(); ++e)
+    all.push_back(id_of<EventIndex>(e));  // what came before the window
   for (uint32_t e : order) {
     ThreadId thread = index.trace().events()[e].thread;
     auto mine = index.thread_events(thread);
@@ -188,7 +205,8 @@ std::vector<EventIndex> Cone::complete(const TraceIndex& index, const std::vecto
     while (at <= index.position_in_thread(e)) all.push_back(id_of<EventIndex>(mine[at++]));
     if (e == order.back()) break;
     auto goes_on = [&](uint32_t next) {
-      return slice_.contains(next) && !contains(next) && trace_.run_of(id_of<EventIndex>(next)) == trace_.run_of(id_of<EventIndex>(e));
+      return slice_.contains(next) && !contains(next) &&
+             trace_.run_of(id_of<EventIndex>(next)) == trace_.run_of(id_of<EventIndex>(e));
     };
     while (at < mine.size() && goes_on(mine[at])) all.push_back(id_of<EventIndex>(mine[at++]));
   }

@@ -1,6 +1,6 @@
-// The cone of influence of a query within a slice: the events that can decide it. Reads matter only if a condition, or
-// the guard of the violation, depends on what they return; writes only if such a read may see them; a lock only if
-// something that matters happens while it is held.
+// The cone of influence of a query within a slice: the events that can decide it. Reads matter only if a
+// condition, or the guard of the violation, depends on what they return; writes only if such a read may see
+// them; a lock only if something that matters happens while it is held.
 #pragma once
 
 #include <boost/unordered/unordered_flat_set.hpp>
@@ -16,12 +16,12 @@ class Cone {
  public:
   // O(events of the slice, and accesses of the variables in the cone).
   Cone(const SymbolicTrace& trace, const TraceIndex& index, const Slice& slice,
-       const std::vector<std::vector<Section>>& derived, const FeasibilityQuery& query,
-       DataModel model);
+       const std::vector<std::vector<Section>>& derived, const FeasibilityQuery& query, DataModel model);
 
   // For no query in particular: what conditions depend on, and these events for their places.
   Cone(const SymbolicTrace& trace, const TraceIndex& index, const Slice& slice,
-       const std::vector<std::vector<Section>>& derived, const boost::unordered_flat_set<uint32_t>& marked, DataModel model);
+       const std::vector<std::vector<Section>>& derived, const boost::unordered_flat_set<uint32_t>& marked,
+       DataModel model);
 
   std::span<const uint32_t> events() const { return events_; }  // in trace order
   bool contains(uint32_t event) const { return flags_.contains(event); }
@@ -32,11 +32,12 @@ class Cone {
   // Sections that begin in the slice, by lock; locks that exclude nothing are left out.
   const std::map<uint32_t, std::vector<Section>>& sections() const { return sections_; }
 
-  // Events outside the slice that could serve a read, wake or down of the cone. None: the slice is all that matters.
+  // Events outside the slice that could serve a read, wake or down of the cone. None: the slice is all that
+  // matters.
   std::vector<uint32_t> outside() const;
 
-  // Events of the slice that are not in the cone go with the next one of their thread, or with the one before them if
-  // they are in one straight run of code with it.
+  // Events of the slice that are not in the cone go with the next one of their thread, or with the one before
+  // them if they are in one straight run of code with it.
   std::vector<EventIndex> complete(const TraceIndex& index, const std::vector<uint32_t>& order) const;
 
  private:

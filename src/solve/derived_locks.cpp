@@ -18,11 +18,13 @@ class Recogniser {
       }
     }
     for (auto& [thread, sections] : sections_of_thread_) {
-      std::sort(sections.begin(), sections.end(), [](const auto& a, const auto& b) { return a.first.begin < b.first.begin; });
+      std::sort(sections.begin(), sections.end(),
+                [](const auto& a, const auto& b) { return a.first.begin < b.first.begin; });
     }
   }
 
-  std::optional<std::vector<Section>> recognise(VariableId variable, const std::vector<uint32_t>& accesses) const {
+  std::optional<std::vector<Section>> recognise(VariableId variable,
+                                                const std::vector<uint32_t>& accesses) const {
     const uint64_t free_value = index_.trace().variable(variable).initial;
     std::optional<uint32_t> mutex;
     std::vector<uint64_t> taken_values;
@@ -34,8 +36,9 @@ class Recogniser {
     }
     if (taken_values.empty()) return std::nullopt;
 
-    std::map<uint32_t, uint32_t> holding;   // thread → its set
-    std::map<uint32_t, uint32_t> seen_free; // thread → section begin in which it saw the flag free, still valid
+    std::map<uint32_t, uint32_t> holding;  // thread → its set
+    std::map<uint32_t, uint32_t>
+        seen_free;  // thread → section begin in which it saw the flag free, still valid
     std::vector<Section> stretches;
     for (uint32_t a : accesses) {
       const Event& e = index_.trace().events()[a];
@@ -60,7 +63,8 @@ class Recogniser {
         seen_free.erase(thread);
       } else {
         auto it = seen_free.find(thread);
-        if (holding.contains(thread) || it == seen_free.end() || it->second != section->first.begin) return std::nullopt;
+        if (holding.contains(thread) || it == seen_free.end() || it->second != section->first.begin)
+          return std::nullopt;
         holding[thread] = a;
         seen_free.erase(it);
       }

@@ -6,9 +6,9 @@
 namespace cleave {
 namespace {
 
-// Integer positions with the difference-logic core of the old arithmetic solver (1) are the fastest encoding of plain
-// orders that Z3 offers through its API; setting a logic would silently switch that off. Where the program's data takes
-// it beyond difference logic it answers unknown, and the newer core (6) is asked.
+// Integer positions with the difference-logic core of the old arithmetic solver (1) are the fastest encoding
+// of plain orders that Z3 offers through its API; setting a logic would silently switch that off. Where the
+// program's data takes it beyond difference logic it answers unknown, and the newer core (6) is asked.
 enum class ArithmeticCore : int { DifferenceLogic = 1, General = 6 };
 
 z3::solver plain_solver(z3::context& context, ArithmeticCore core = ArithmeticCore::DifferenceLogic) {
@@ -18,11 +18,21 @@ z3::solver plain_solver(z3::context& context, ArithmeticCore core = ArithmeticCo
 
 }  // namespace
 
-Encoding::Encoding(z3::context& context, SymbolicTrace& trace, const TraceIndex& index, const Slice& slice, const Cone& cone,
-                   const std::vector<std::vector<Section>>& derived, const FeasibilityQuery& query,
-                   const FeasibilityOptions& options, Closing closing)
-    : context_(context), trace_(trace), index_(index), slice_(slice), cone_(cone), derived_(derived), query_(query),
-      options_(options), closing_(closing), terms_(context, trace), solver_(plain_solver(context)), cut_(context.int_const("cut")) {
+Encoding::Encoding(z3::context& context, SymbolicTrace& trace, const TraceIndex& index, const Slice& slice,
+                   const Cone& cone, const std::vector<std::vector<Section>>& derived,
+                   const FeasibilityQuery& query, const FeasibilityOptions& options, Closing closing)
+    : context_(context),
+      trace_(trace),
+      index_(index),
+      slice_(slice),
+      cone_(cone),
+      derived_(derived),
+      query_(query),
+      options_(options),
+      closing_(closing),
+      terms_(context, trace),
+      solver_(plain_solver(context)),
+      cut_(context.int_const("cut")) {
   program_order();
   reads_and_conditions();
   locks();
@@ -36,7 +46,8 @@ void Encoding::program_order() {
   for (uint32_t e : cone_.events()) {
     std::string name = "o" + std::to_string(e);
     positions_.emplace(e, context_.int_const(name.c_str()));
-    if (auto it = previous.find(raw(event(e).thread)); it != previous.end()) solver_.add(before(it->second, e));
+    if (auto it = previous.find(raw(event(e).thread)); it != previous.end())
+      solver_.add(before(it->second, e));
     for (uint32_t other : index_.must_follow(e)) {
       if (cone_.contains(other)) solver_.add(before(other, e));
     }
@@ -46,10 +57,12 @@ void Encoding::program_order() {
 
 // What comes after the event that it could serve, or after the end of the story, helps nobody.
 bool Encoding::useful(uint32_t at, uint32_t server) const {
-  return !index_.must_before(at, server) && !index_.must_before(static_cast<uint32_t>(raw(query_.second)), server);
+  return !index_.must_before(at, server) &&
+         !index_.must_before(static_cast<uint32_t>(raw(query_.second)), server);
 }
 
-// Of the writers outside the slice the nearest on both sides: enough to know that there are some, and to grow by.
+// Of the writers outside the slice the nearest on both sides: enough to know that there are some, and to grow
+// by.
 std::vector<uint32_t> Encoding::outside_writers(uint32_t at, VariableId variable) const {
   constexpr size_t kNearest = 8;
   auto writers = index_.writers(variable);
@@ -69,13 +82,16 @@ std::optional<z3::expr> Encoding::goes_to(uint32_t write, VariableId variable) {
   const MovingStore* moving = trace_.moving(id_of<EventIndex>(write));
   if (moving == nullptr) return std::nullopt;
   for (const MovingStore::Place& place : moving->places) {
-    if (place.variable == variable) return terms_.term(moving->index) == terms_.term(trace_.pool().constant(place.index, trace_.pool()[moving->index].width));
+    if (place.variable == variable)
+      return terms_.term(moving->index) ==
+             terms_.term(trace_.pool().constant(place.index, trace_.pool()[moving->index].width));
   }
   return context_.bool_val(false);
 }
 
 // Φ_PI of one read: which write it sees, with everything else before that write or after the read.
-std::optional<z3::expr> Encoding::last_value(uint32_t at, VariableId variable, const z3::expr& value, uint8_t width) {
+std::optional<z3::expr> Encoding::last_value(uint32_t at, VariableId variable, const z3::expr& value,
+                                             uint8_t width) {
   if (options_.seconds_left && options_.seconds_left() <= 0) throw OutOfTime();
   std::vector<uint32_t> candidates;
   bool initial_possible = true;
@@ -120,11 +136,13 @@ void Encoding::reads_and_conditions() {
   for (uint32_t e : cone_.events()) {
     EventIndex at = id_of<EventIndex>(e);
     ExpressionId condition = trace_.condition(at);
-    if (condition != kNone<ExpressionId> && options_.model != DataModel::Ignored) solver_.add(!happens(e) || terms_.term(condition));
+    if (condition != kNone<ExpressionId> && options_.model != DataModel::Ignored)
+      solver_.add(!happens(e) || terms_.term(condition));
     SymbolId symbol = trace_.bound(at);
     if (symbol == kNone<SymbolId> || !cone_.needs(symbol)) continue;
     if (options_.model == DataModel::Recorded) {
-      z3::expr recorded = terms_.term(trace_.pool().constant(trace_.symbol(symbol).recorded, trace_.symbol(symbol).width));
+      z3::expr recorded =
+          terms_.term(trace_.pool().constant(trace_.symbol(symbol).recorded, trace_.symbol(symbol).width));
       solver_.add(!happens(e) || terms_.symbol(symbol) == recorded);
     }
     if (!reads(event(e).kind)) continue;
@@ -158,7 +176,9 @@ void Encoding::exclude(std::span<const Section> sections) {
     for (size_t j = i + 1; j < here.size(); ++j) {
       const Section &a = here[i], &b = here[j];
       if (a.thread == b.thread || (a.shared && b.shared)) continue;
-      if ((ended(a) && index_.must_before(a.end, b.begin)) || (ended(b) && index_.must_before(b.end, a.begin))) continue;
+      if ((ended(a) && index_.must_before(a.end, b.begin)) ||
+          (ended(b) && index_.must_before(b.end, a.begin)))
+        continue;
       z3::expr_vector ways(context_);
       ways.push_back(!happens(a.begin));
       ways.push_back(!happens(b.begin));
@@ -251,8 +271,8 @@ z3::expr Encoding::value_before(uint32_t at, VariableId variable, uint8_t width)
   return ghost;
 }
 
-// Φ_AV: first before remote before second before the cut, and the conflicts are real: definition 2's guards compare
-// values in the state before the remote access, so a write that changes nothing is no violation.
+// Φ_AV: first before remote before second before the cut, and the conflicts are real: definition 2's guards
+// compare values in the state before the remote access, so a write that changes nothing is no violation.
 void Encoding::violation() {
   auto first = static_cast<uint32_t>(raw(query_.first)), remote = static_cast<uint32_t>(raw(query_.remote)),
        second = static_cast<uint32_t>(raw(query_.second));
@@ -293,7 +313,8 @@ z3::check_result Encoding::check(uint64_t effort) {
   }
   solver_.set(params);
   z3::check_result result = solver_.check();
-  if (result != z3::unknown || solver_.reason_unknown().find("incomplete") == std::string::npos) return result;
+  if (result != z3::unknown || solver_.reason_unknown().find("incomplete") == std::string::npos)
+    return result;
   z3::solver general = plain_solver(context_, ArithmeticCore::General);
   general.set(params);
   for (const z3::expr& assertion : solver_.assertions()) general.add(assertion);

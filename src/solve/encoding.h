@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "solve/feasibility.h"
 #include "solve/cone.h"
+#include "solve/feasibility.h"
 #include "solve/slice.h"
 #include "solve/z3_terms.h"
 
@@ -25,8 +25,8 @@ struct OutOfTime {};
 class Encoding {
  public:
   // Throws OutOfTime.
-  Encoding(z3::context& context, SymbolicTrace& trace, const TraceIndex& index, const Slice& slice, const Cone& cone,
-           const std::vector<std::vector<Section>>& derived, const FeasibilityQuery& query,
+  Encoding(z3::context& context, SymbolicTrace& trace, const TraceIndex& index, const Slice& slice,
+           const Cone& cone, const std::vector<std::vector<Section>>& derived, const FeasibilityQuery& query,
            const FeasibilityOptions& options, Closing closing);
 
   z3::check_result check(uint64_t effort);
@@ -58,7 +58,8 @@ class Encoding {
   z3::expr before(uint32_t a, uint32_t b) { return position(a) < position(b); }
   z3::expr happens(uint32_t event) { return position(event) < cut_; }
   // `value` is what the variable holds just before `event`.
-  std::optional<z3::expr> last_value(uint32_t event, VariableId variable, const z3::expr& value, uint8_t width);
+  std::optional<z3::expr> last_value(uint32_t event, VariableId variable, const z3::expr& value,
+                                     uint8_t width);
   // A store that moves: whether it goes to the variable. Nothing for one that always does.
   std::optional<z3::expr> goes_to(uint32_t write, VariableId variable);
   z3::expr value_before(uint32_t event, VariableId variable, uint8_t width);

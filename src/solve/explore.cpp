@@ -11,7 +11,10 @@ class Search {
  public:
   Search(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone, const FeasibilityQuery& query,
          const FeasibilityOptions& options, Switches switches, Guide guide, const MustOrder* order)
-      : switches_(switches), guide_(guide), state_(trace, index, cone, query, options, order), options_(options) {}
+      : switches_(switches),
+        guide_(guide),
+        state_(trace, index, cone, query, options, order),
+        options_(options) {}
 
   Exploration run(uint64_t most_states) {
     Exploration result;
@@ -58,8 +61,8 @@ class Search {
     bool taken;
   };
 
-  // A frame for the state we are in: one choice if there is a step that nobody can notice, else all that can be taken,
-  // unless we have been here.
+  // A frame for the state we are in: one choice if there is a step that nobody can notice, else all that can
+  // be taken, unless we have been here.
   void descend() {
     frames_.push_back({choices_.size(), choices_.size(), false});
     if (auto thread = switches_ == Switches::BetweenRuns ? state_.within_run() : std::nullopt) {
@@ -96,9 +99,9 @@ class Search {
 
 }  // namespace
 
-Exploration explore(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone, const FeasibilityQuery& query,
-                    const FeasibilityOptions& options, uint64_t most_states, Switches switches, Guide guide,
-                    const MustOrder* order) {
+Exploration explore(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone,
+                    const FeasibilityQuery& query, const FeasibilityOptions& options, uint64_t most_states,
+                    Switches switches, Guide guide, const MustOrder* order) {
   return Search(trace, index, cone, query, options, switches, guide, order).run(most_states);
 }
 

@@ -37,10 +37,12 @@ uint32_t cheapest(const Slice& slice, const std::vector<uint32_t>& outside) {
   return best;
 }
 
-// A solver that finds no memory for its first steps ends the process: not asked then. What runs out later is told by it.
+// A solver that finds no memory for its first steps ends the process: not asked then. What runs out later is
+// told by it.
 void need_room_for_solver() {
   constexpr size_t kRoom = size_t{96} << 20;
-  void* room = mmap(nullptr, kRoom, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* room =
+      mmap(nullptr, kRoom, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED) throw std::bad_alloc();
   munmap(room, kRoom);
 }
@@ -50,7 +52,8 @@ void need_room_for_solver() {
 class FeasibilityChecker::Impl {
  public:
   Impl(SymbolicTrace& trace, FeasibilityOptions options) : trace_(trace), options_(options), index_(trace) {
-    if (options_.derive_locks && options_.model != DataModel::Ignored) derived_ = derived_locks(trace, index_);
+    if (options_.derive_locks && options_.model != DataModel::Ignored)
+      derived_ = derived_locks(trace, index_);
     for (const std::vector<Section>& sections : derived_) index_.note_releases(sections);
   }
 
@@ -68,7 +71,8 @@ class FeasibilityChecker::Impl {
     }
     boost::unordered_flat_set<uint32_t> marked;
     for (const FeasibilityQuery& query : queries) {
-      for (EventIndex event : {query.first, query.remote, query.second}) marked.insert(static_cast<uint32_t>(raw(event)));
+      for (EventIndex event : {query.first, query.remote, query.second})
+        marked.insert(static_cast<uint32_t>(raw(event)));
     }
     const Cone cone(trace_, index_, slice, derived_, marked, options_.model);
     auto layout = std::make_shared<const OrderLayout>(trace_, index_, cone, derived_);
@@ -76,7 +80,8 @@ class FeasibilityChecker::Impl {
   }
 
   bool excluded(const FeasibilityQuery& query) const {
-    return order_ && (!order_->possible(query) || (!options_.same_value_is_violation && order_->writes_the_same(query)));
+    return order_ && (!order_->possible(query) ||
+                      (!options_.same_value_is_violation && order_->writes_the_same(query)));
   }
 
   Feasibility decide(const FeasibilityQuery& query, Effort effort) {
@@ -90,17 +95,25 @@ class FeasibilityChecker::Impl {
       return result;
     }
     explored_whole_ = 0;
-    most_effort_ = effort == Effort::All ? options_.effort : std::min(options_.effort, effort == Effort::Some ? kSomeEffort : kLittleEffort);
-    growths_ = effort == Effort::All ? options_.growths : std::min(options_.growths, effort == Effort::Some ? 16u : 4u);
-    most_states_ = effort == Effort::All ? options_.states : std::min(options_.states, effort == Effort::Some ? kSomeStates : kLittleStates);
+    most_effort_ = effort == Effort::All
+                       ? options_.effort
+                       : std::min(options_.effort, effort == Effort::Some ? kSomeEffort : kLittleEffort);
+    growths_ = effort == Effort::All ? options_.growths
+                                     : std::min(options_.growths, effort == Effort::Some ? 16u : 4u);
+    most_states_ = effort == Effort::All
+                       ? options_.states
+                       : std::min(options_.states, effort == Effort::Some ? kSomeStates : kLittleStates);
     try {
-      if ((effort == Effort::Guess || effort == Effort::Some) && (search_least(query, &result) || guess(query, &result))) return result;
+      if ((effort == Effort::Guess || effort == Effort::Some) &&
+          (search_least(query, &result) || guess(query, &result)))
+        return result;
       if (effort == Effort::Guess) {
         unknown(&result, "not looked at yet");
         return result;
       }
       run(query, &result);
-      if (result.answer == Answer::Feasible && switches_within_runs(result.order)) prefer_executable(query, &result);
+      if (result.answer == Answer::Feasible && switches_within_runs(result.order))
+        prefer_executable(query, &result);
     } catch (const z3::exception& error) {
       result.answer = Answer::Unknown;
       const std::string said = error.msg();
@@ -118,18 +131,19 @@ class FeasibilityChecker::Impl {
   }
 
  private:
-  // A whole cone in that many states at most: when a query has shown itself hard, when nothing else decides, and at once
-  // when the query before was decided like that.
+  // A whole cone in that many states at most: when a query has shown itself hard, when nothing else decides,
+  // and at once when the query before was decided like that.
   static constexpr uint64_t kGlance = 2'000, kLook = 50'000;
   static constexpr uint32_t kHard = 2;  // growths
   // What a solver gets before states are counted instead.
   static constexpr uint64_t kFirstEffort = 1'000'000;
   // Effort::Little and Effort::Some: about a tenth of a second, and a second.
-  static constexpr uint64_t kLittleEffort = 200'000, kSomeEffort = 2'000'000, kLittleStates = 20'000, kSomeStates = 200'000;
+  static constexpr uint64_t kLittleEffort = 200'000, kSomeEffort = 2'000'000, kLittleStates = 20'000,
+                            kSomeStates = 200'000;
 
   static constexpr uint64_t kOrderWork = 100'000'000, kQueryWork = 4'000'000;
-  // What propagation for one query after the other may cost before one of them gains by it: where none does, the time is
-  // for the other ways.
+  // What propagation for one query after the other may cost before one of them gains by it: where none does,
+  // the time is for the other ways.
   static constexpr uint64_t kUnpaid = 50'000'000;
 
   bool propagates() const { return options_.propagate && options_.model == DataModel::Program; }
@@ -140,8 +154,11 @@ class FeasibilityChecker::Impl {
     if (!order_) return false;
     if (excluded(query)) return true;
     const std::string_view letters = word_of(query.pattern);
-    const bool must_change = letters.size() == 3 && letters[1] == 'W' && (letters[0] == 'R' || letters[2] == 'R');
-    if (must_change && !options_.same_value_is_violation && order_->changes_nothing(static_cast<uint32_t>(raw(query.remote)))) return true;
+    const bool must_change =
+        letters.size() == 3 && letters[1] == 'W' && (letters[0] == 'R' || letters[2] == 'R');
+    if (must_change && !options_.same_value_is_violation &&
+        order_->changes_nothing(static_cast<uint32_t>(raw(query.remote))))
+      return true;
     if (order_->layout().step_of(static_cast<uint32_t>(raw(query.first))) == UINT32_MAX) return false;
     if (unpaid_proofs_ > kUnpaid) return false;
     query_order_.emplace(order_->with(query, options_.same_value_is_violation, kQueryWork));
@@ -198,8 +215,8 @@ class FeasibilityChecker::Impl {
     return got.outcome;
   }
 
-  // The solver with little effort, then states, then the solver with all it may have. Unknown: the result says why, or
-  // states have decided it.
+  // The solver with little effort, then states, then the solver with all it may have. Unknown: the result
+  // says why, or states have decided it.
   z3::check_result ask(Encoding& encoding, const FeasibilityQuery& query, Feasibility* result) {
     ++result->questions;
     z3::check_result got = encoding.check(std::min(most_effort_, kFirstEffort));
@@ -210,12 +227,15 @@ class FeasibilityChecker::Impl {
   }
 
   bool out_of_time() const { return options_.seconds_left && options_.seconds_left() <= 0; }
-  std::string out_of_memory() const { return "memory: the solver may use " + std::to_string(options_.memory) + " MB"; }
+  std::string out_of_memory() const {
+    return "memory: the solver may use " + std::to_string(options_.memory) + " MB";
+  }
   // The solver's own word for why it gave up, under one of ours.
   std::string reason(const Encoding& encoding) const {
     std::string word = encoding.reason();
     if (word.find("memory") != std::string::npos) return out_of_memory();
-    if (out_of_time() || word.find("timeout") != std::string::npos) return "time: that for this stage is used up";
+    if (out_of_time() || word.find("timeout") != std::string::npos)
+      return "time: that for this stage is used up";
     return "effort: " + word;
   }
 
@@ -247,12 +267,13 @@ class FeasibilityChecker::Impl {
     }
   }
 
-  // All that was recorded up to the triple, in the order in which it was recorded as far as the triple lets it be. Where the
-  // threads' paths depend on the values of many others, this finds what neither slices nor other orders do; and such
-  // an order is one that the program can be made to follow.
+  // All that was recorded up to the triple, in the order in which it was recorded as far as the triple lets
+  // it be. Where the threads' paths depend on the values of many others, this finds what neither slices nor
+  // other orders do; and such an order is one that the program can be made to follow.
   bool guess(const FeasibilityQuery& query, Feasibility* result) {
-    auto [low, high] = std::minmax({static_cast<uint32_t>(raw(query.first)), static_cast<uint32_t>(raw(query.remote)),
-                                    static_cast<uint32_t>(raw(query.second))});
+    auto [low, high] =
+        std::minmax({static_cast<uint32_t>(raw(query.first)), static_cast<uint32_t>(raw(query.remote)),
+                     static_cast<uint32_t>(raw(query.second))});
     if (out_of_time()) throw OutOfTime();
     if (options_.states == 0 || high - low > kLargestWindow) return false;
     const bool whole = high <= options_.whole;
@@ -276,19 +297,24 @@ class FeasibilityChecker::Impl {
     return search_along(query, slice, result);
   }
 
-  // With what must come before what in this slice, in the recorded order as far as that and the triple let it be.
+  // With what must come before what in this slice, in the recorded order as far as that and the triple let it
+  // be.
   bool search_along(const FeasibilityQuery& query, const Slice& slice, Feasibility* result) {
     Cone cone(trace_, index_, slice, derived_, query, options_.model);
     std::optional<MustOrder> order;
     if (propagates() && unpaid_searches_ <= kUnpaid) {
       auto layout = std::make_shared<const OrderLayout>(trace_, index_, cone, derived_);
-      if (layout->applicable) order.emplace(MustOrder(layout, kQueryWork).with(query, options_.same_value_is_violation, kQueryWork));
+      if (layout->applicable)
+        order.emplace(
+            MustOrder(layout, kQueryWork).with(query, options_.same_value_is_violation, kQueryWork));
       if (order) unpaid_searches_ += 2 * order->work();
       if (order && !order->possible()) return false;
     }
-    for (auto [guide, switches] : {std::pair{Guide::Recorded, Switches::BetweenRuns}, {Guide::RemoteFirst, Switches::BetweenRuns},
+    for (auto [guide, switches] : {std::pair{Guide::Recorded, Switches::BetweenRuns},
+                                   {Guide::RemoteFirst, Switches::BetweenRuns},
                                    {Guide::RemoteFirst, Switches::Anywhere}}) {
-      Exploration got = explore(trace_, index_, cone, query, options_, 2 * slice.events() + kGlance, switches, guide, order ? &*order : nullptr);
+      Exploration got = explore(trace_, index_, cone, query, options_, 2 * slice.events() + kGlance, switches,
+                                guide, order ? &*order : nullptr);
       result->states += got.states;
       if (got.outcome != Exploration::Outcome::Found) continue;
       result->slice_events = slice.events();
@@ -299,11 +325,12 @@ class FeasibilityChecker::Impl {
     return false;
   }
 
-  // Long before the triple the run is left as it was recorded: what is found behind that is feasible, what is not found
-  // is not decided.
+  // Long before the triple the run is left as it was recorded: what is found behind that is feasible, what is
+  // not found is not decided.
   bool look_through_window(const FeasibilityQuery& query, Feasibility* result) {
-    auto [low, high] = std::minmax({static_cast<uint32_t>(raw(query.first)), static_cast<uint32_t>(raw(query.remote)),
-                                    static_cast<uint32_t>(raw(query.second))});
+    auto [low, high] =
+        std::minmax({static_cast<uint32_t>(raw(query.first)), static_cast<uint32_t>(raw(query.remote)),
+                     static_cast<uint32_t>(raw(query.second))});
     if (most_states_ == 0 || high - low > kLargestWindow) return false;
     const uint32_t from = index_.awake_before(low > options_.window ? low - options_.window : 0);
     Slice slice(index_, from);
@@ -335,15 +362,16 @@ class FeasibilityChecker::Impl {
     for (EventIndex at : order) {
       const ThreadId thread = trace_.trace().event(at).thread;
       EventIndex& last = last_of[raw(thread)];
-      if (previous != thread && last != kNone<EventIndex> && trace_.run_of(last) == trace_.run_of(at)) return true;
+      if (previous != thread && last != kNone<EventIndex> && trace_.run_of(last) == trace_.run_of(at))
+        return true;
       last = at;
       previous = thread;
     }
     return false;
   }
 
-  // The order goes from one thread to another in the middle of straight code, where no scheduler does. There may be an
-  // order that does not; with inputs as they were, since the states are looked through for it.
+  // The order goes from one thread to another in the middle of straight code, where no scheduler does. There
+  // may be an order that does not; with inputs as they were, since the states are looked through for it.
   void prefer_executable(const FeasibilityQuery& query, Feasibility* result) {
     for (const SymbolInfo& symbol : trace_.symbols()) {
       auto chosen = symbol.input ? result->inputs.find(symbol.name) : result->inputs.end();
@@ -354,7 +382,8 @@ class FeasibilityChecker::Impl {
     slice.add(static_cast<uint32_t>(raw(query.second)));
     while (slice.events() <= options_.whole) {
       Cone cone(trace_, index_, slice, derived_, query, options_.model);
-      Exploration got = explore(trace_, index_, cone, query, options_, std::min(options_.states, kLook), Switches::BetweenRuns);
+      Exploration got = explore(trace_, index_, cone, query, options_, std::min(options_.states, kLook),
+                                Switches::BetweenRuns);
       result->states += got.states;
       if (got.outcome == Exploration::Outcome::Found) return feasible(cone, got, result);
       std::vector<uint32_t> outside = cone.outside();
@@ -390,9 +419,9 @@ class FeasibilityChecker::Impl {
   Meetings meetings_;
   uint64_t unpaid_proofs_ = 0, unpaid_searches_ = 0;
   std::optional<MustOrder> order_, query_order_;  // of the run; of the query that is asked
-  bool whole_decides_ = false;     // the query before was decided on its whole cone, by states
-  uint64_t explored_whole_ = 0;    // of this query: with how many states at most
-  uint64_t most_effort_ = 0, most_states_ = 0;  // for this query
+  bool whole_decides_ = false;                    // the query before was decided on its whole cone, by states
+  uint64_t explored_whole_ = 0;                   // of this query: with how many states at most
+  uint64_t most_effort_ = 0, most_states_ = 0;    // for this query
   uint32_t growths_ = 0;
 };
 
@@ -402,6 +431,8 @@ FeasibilityChecker::~FeasibilityChecker() = default;
 void FeasibilityChecker::propagate(std::span<const FeasibilityQuery> queries) { impl_->propagate(queries); }
 bool FeasibilityChecker::excluded(const FeasibilityQuery& query) const { return impl_->excluded(query); }
 void FeasibilityChecker::survey(std::span<const FeasibilityQuery> queries) { impl_->survey(queries); }
-Feasibility FeasibilityChecker::decide(const FeasibilityQuery& query, Effort effort) { return impl_->decide(query, effort); }
+Feasibility FeasibilityChecker::decide(const FeasibilityQuery& query, Effort effort) {
+  return impl_->decide(query, effort);
+}
 
 }  // namespace cleave

@@ -25,7 +25,8 @@ void Formula::collect(const ExpressionPool& pool, ExpressionId id) {
     open.pop_back();
     auto place = [&](ExpressionId child) { return child == kNone<ExpressionId> ? 0 : places.at(raw(child)); };
     places.emplace(raw(next), static_cast<uint32_t>(nodes_.size()));
-    nodes_.push_back({e, place(e.a), place(e.b), place(e.c), e.a == kNone<ExpressionId> ? e.width : pool[e.a].width});
+    nodes_.push_back(
+        {e, place(e.a), place(e.b), place(e.c), e.a == kNone<ExpressionId> ? e.width : pool[e.a].width});
   }
   results_.resize(nodes_.size());
 }
@@ -35,7 +36,8 @@ uint64_t Formula::evaluate(const uint64_t* values) const {
     const Node& node = nodes_[i];
     results_[i] = node.expression.op == Op::Symbol
                       ? truncate(values[node.expression.value], node.expression.width)
-                      : apply(node.expression, results_[node.a], results_[node.b], results_[node.c], node.operand_width);
+                      : apply(node.expression, results_[node.a], results_[node.b], results_[node.c],
+                              node.operand_width);
   }
   return results_.back();
 }

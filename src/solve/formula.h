@@ -15,7 +15,8 @@ class Formula {
   Formula(const ExpressionPool& pool, ExpressionId id, Number number) {
     collect(pool, id);
     for (Node& node : nodes_) {
-      if (node.expression.op == Op::Symbol) node.expression.value = number(SymbolId{static_cast<uint32_t>(node.expression.value)});
+      if (node.expression.op == Op::Symbol)
+        node.expression.value = number(SymbolId{static_cast<uint32_t>(node.expression.value)});
     }
   }
 
@@ -26,7 +27,7 @@ class Formula {
  private:
   struct Node {
     Expression expression;
-    uint32_t a, b, c;       // places of children in nodes_
+    uint32_t a, b, c;  // places of children in nodes_
     uint8_t operand_width;
   };
   void collect(const ExpressionPool& pool, ExpressionId id);

@@ -71,7 +71,8 @@ class Meetings::Search {
   void note(uint32_t thread) {
     auto it = result_.number_.find(state_.next_event(thread));
     if (it == result_.number_.end()) return;
-    for (uint32_t other = 0; other < state_.threads(); ++other) result_.places_[it->second][other][state_.steps_taken(other)] = true;
+    for (uint32_t other = 0; other < state_.threads(); ++other)
+      result_.places_[it->second][other][state_.steps_taken(other)] = true;
   }
 
   Meetings& result_;
@@ -83,8 +84,10 @@ class Meetings::Search {
   uint64_t steps_ = 0;
 };
 
-Meetings::Meetings(const SymbolicTrace& trace, const TraceIndex& index, const std::vector<std::vector<Section>>& derived,
-                   std::span<const FeasibilityQuery> queries, const FeasibilityOptions& options, uint64_t most_states) {
+Meetings::Meetings(const SymbolicTrace& trace, const TraceIndex& index,
+                   const std::vector<std::vector<Section>>& derived,
+                   std::span<const FeasibilityQuery> queries, const FeasibilityOptions& options,
+                   uint64_t most_states) {
   const Slice slice = whole_run(index);
   boost::unordered_flat_set<uint32_t> marked;
   for (const FeasibilityQuery& query : queries) {
@@ -94,13 +97,15 @@ Meetings::Meetings(const SymbolicTrace& trace, const TraceIndex& index, const st
   RunState state(trace, index, cone, marked, options);
   if (!state.applicable() || state.inputs_fixed()) return;
   for (uint32_t thread = 0; thread < state.threads(); ++thread) {
-    for (uint32_t step = 0; step < state.length(thread); ++step) step_of_[state.event_at(thread, step)] = {thread, step};
+    for (uint32_t step = 0; step < state.length(thread); ++step)
+      step_of_[state.event_at(thread, step)] = {thread, step};
   }
   for (const FeasibilityQuery& query : queries) {
     auto [it, fresh] = number_.emplace(number_of(query.remote), static_cast<uint32_t>(places_.size()));
     if (!fresh) continue;
     places_.emplace_back(state.threads());
-    for (uint32_t thread = 0; thread < state.threads(); ++thread) places_.back()[thread].resize(state.length(thread) + 1);
+    for (uint32_t thread = 0; thread < state.threads(); ++thread)
+      places_.back()[thread].resize(state.length(thread) + 1);
   }
   Search search(*this, state, options);
   exhausted_ = search.run(most_states);
@@ -110,7 +115,8 @@ Meetings::Meetings(const SymbolicTrace& trace, const TraceIndex& index, const st
 bool Meetings::possible(const FeasibilityQuery& query) const {
   auto remote = number_.find(number_of(query.remote));
   auto first = step_of_.find(number_of(query.first)), second = step_of_.find(number_of(query.second));
-  if (!exhausted_ || remote == number_.end() || first == step_of_.end() || second == step_of_.end()) return true;
+  if (!exhausted_ || remote == number_.end() || first == step_of_.end() || second == step_of_.end())
+    return true;
   const std::vector<bool>& places = places_[remote->second][first->second.thread];
   for (uint32_t taken = first->second.number + 1; taken <= second->second.number; ++taken) {
     if (places[taken]) return true;

@@ -1,6 +1,7 @@
-// Many queries on one short trace at once: its states are looked through a single time, and for every access that is a
-// remote one it is noted where the other threads can be when it happens. A triple whose unit is never between its two
-// accesses then is infeasible. The converse does not hold: what is possible here has to be asked for itself.
+// Many queries on one short trace at once: its states are looked through a single time, and for every access
+// that is a remote one it is noted where the other threads can be when it happens. A triple whose unit is
+// never between its two accesses then is infeasible. The converse does not hold: what is possible here has to
+// be asked for itself.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -15,10 +16,11 @@ namespace cleave {
 class Meetings {
  public:
   Meetings() = default;
-  // Looks at no more than `most_states` states. Memory: 16 bytes a state, and for every remote access one bit for each
-  // event of another thread.
-  Meetings(const SymbolicTrace& trace, const TraceIndex& index, const std::vector<std::vector<Section>>& derived,
-           std::span<const FeasibilityQuery> queries, const FeasibilityOptions& options, uint64_t most_states);
+  // Looks at no more than `most_states` states. Memory: 16 bytes a state, and for every remote access one bit
+  // for each event of another thread.
+  Meetings(const SymbolicTrace& trace, const TraceIndex& index,
+           const std::vector<std::vector<Section>>& derived, std::span<const FeasibilityQuery> queries,
+           const FeasibilityOptions& options, uint64_t most_states);
 
   // False: it is infeasible. True for queries that it was not made for, or when the states were too many.
   bool possible(const FeasibilityQuery& query) const;
@@ -32,9 +34,9 @@ class Meetings {
   struct Place {
     uint32_t thread, number;  // of the step in its thread
   };
-  boost::unordered_flat_map<uint32_t, Place> step_of_;               // by event
-  boost::unordered_flat_map<uint32_t, uint32_t> number_;             // remote event → index into places_
-  std::vector<std::vector<std::vector<bool>>> places_;               // by remote, by thread: steps taken → seen so
+  boost::unordered_flat_map<uint32_t, Place> step_of_;    // by event
+  boost::unordered_flat_map<uint32_t, uint32_t> number_;  // remote event → index into places_
+  std::vector<std::vector<std::vector<bool>>> places_;    // by remote, by thread: steps taken → seen so
 };
 
 }  // namespace cleave

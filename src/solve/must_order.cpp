@@ -12,12 +12,14 @@ MustOrder::MustOrder(std::shared_ptr<const OrderLayout> layout, uint64_t most_wo
   seen_.resize(layout_->reads.size());
   scratch_.resize(layout_->reads.size());
   for (uint32_t t = 0; t < threads; ++t) alive_.push_back(layout_->length(t));
-  for (uint32_t s = 0; s < layout_->steps.size(); ++s) clocks_[size_t{s} * threads + layout_->steps[s].thread] = layout_->steps[s].number;
+  for (uint32_t s = 0; s < layout_->steps.size(); ++s)
+    clocks_[size_t{s} * threads + layout_->steps[s].thread] = layout_->steps[s].number;
   for (auto [before, after] : layout_->edges) put_behind(after, before);
   settle();
 }
 
-MustOrder MustOrder::with(const FeasibilityQuery& query, bool same_value_is_violation, uint64_t most_work) const {
+MustOrder MustOrder::with(const FeasibilityQuery& query, bool same_value_is_violation,
+                          uint64_t most_work) const {
   MustOrder made = *this;
   made.work_ = 0;
   made.most_work_ = most_work;
@@ -48,8 +50,9 @@ std::vector<uint32_t> MustOrder::required_events() const {
   return events;
 }
 
-// Rounds of order and values, until nothing follows any more. Sets of values shrink along; where that has come to an end,
-// they are made anew from the beginning, which frees them of values that only go round in circles.
+// Rounds of order and values, until nothing follows any more. Sets of values shrink along; where that has
+// come to an end, they are made anew from the beginning, which frees them of values that only go round in
+// circles.
 void MustOrder::settle() {
   spread();
   if (levels_.empty()) {
@@ -137,8 +140,10 @@ void MustOrder::spread() {
       if (t != step.thread) {  // the first there that has this step behind it
         while (low < high) {
           const uint32_t middle = (low + high) / 2;
-          if (clock(layout_->offset[t] + middle)[step.thread] > step.number) high = middle;
-          else low = middle + 1;
+          if (clock(layout_->offset[t] + middle)[step.thread] > step.number)
+            high = middle;
+          else
+            low = middle + 1;
         }
       }
       const uint32_t behind = layout_->offset[t] + low;
@@ -184,7 +189,8 @@ MustOrder::Seen MustOrder::visible(uint32_t at, uint32_t number, uint32_t own_wr
   auto number_of = [&](uint32_t write) { return layout_->steps[layout_->writes[write].step].number; };
   for (uint32_t t = 0; t < threads; ++t) {
     const std::vector<uint32_t>& certain = variable.certain[t];
-    auto it = std::lower_bound(certain.begin(), certain.end(), clock(at)[t], [&](uint32_t w, uint32_t n) { return number_of(w) < n; });
+    auto it = std::lower_bound(certain.begin(), certain.end(), clock(at)[t],
+                               [&](uint32_t w, uint32_t n) { return number_of(w) < n; });
     if (it == certain.begin()) continue;
     seen.initial = false;
     const uint32_t* last = clock(layout_->writes[*std::prev(it)].step);
@@ -192,7 +198,8 @@ MustOrder::Seen MustOrder::visible(uint32_t at, uint32_t number, uint32_t own_wr
   }
   for (uint32_t t = 0; t < threads; ++t) {
     const std::vector<uint32_t>& all = variable.writes[t];
-    auto it = std::lower_bound(all.begin(), all.end(), hidden[t], [&](uint32_t w, uint32_t n) { return number_of(w) < n; });
+    auto it = std::lower_bound(all.begin(), all.end(), hidden[t],
+                               [&](uint32_t w, uint32_t n) { return number_of(w) < n; });
     for (; it != all.end(); ++it) {
       const uint32_t step = layout_->writes[*it].step;
       if (*it == own_write) continue;
@@ -207,8 +214,10 @@ MustOrder::Seen MustOrder::visible(uint32_t at, uint32_t number, uint32_t own_wr
 void MustOrder::find_writes(uint32_t number) {
   const OrderRead& read = layout_->reads[number];
   if (read.variable == UINT32_MAX) return;
-  if (read.sees != UINT32_MAX) seen_[number] = {false, {read.sees}};
-  else seen_[number] = visible(read.step, read.variable, read.own_write);
+  if (read.sees != UINT32_MAX)
+    seen_[number] = {false, {read.sees}};
+  else
+    seen_[number] = visible(read.step, read.variable, read.own_write);
   const Seen& seen = seen_[number];
   work_ += seen.writes.size() + layout_->threads();
   if (seen.initial) return;
@@ -232,12 +241,14 @@ void MustOrder::order_sections(uint32_t at) {
       if (t == step.thread || others.empty()) continue;
       ++work_;
       const int64_t taken = clock(at)[t];
-      auto it = std::lower_bound(others.begin(), others.end(), taken, [&](uint32_t s, int64_t n) { return layout_->sections[s].begin < n; });
+      auto it = std::lower_bound(others.begin(), others.end(), taken,
+                                 [&](uint32_t s, int64_t n) { return layout_->sections[s].begin < n; });
       if (it == others.begin()) continue;
       const OrderSection& theirs = layout_->sections[*std::prev(it)];
       if ((theirs.shared && mine.shared) || (theirs.end != UINT32_MAX && theirs.end < taken)) continue;
       // Where both are entered in any case, theirs comes before mine as a whole.
-      const uint32_t begin = mine.begin < 0 ? UINT32_MAX : layout_->offset[step.thread] + static_cast<uint32_t>(mine.begin);
+      const uint32_t begin =
+          mine.begin < 0 ? UINT32_MAX : layout_->offset[step.thread] + static_cast<uint32_t>(mine.begin);
       const bool both = has_query_ && begin != UINT32_MAX && required(begin) && theirs.begin < required_[t];
       const uint32_t target = both ? begin : at;
       if (theirs.end == UINT32_MAX) {
@@ -256,7 +267,8 @@ void MustOrder::order_wake(uint32_t at) {
   const OrderStep& step = layout_->steps[at];
   std::vector<uint32_t> least;
   for (uint32_t waker : step.wakers) {
-    if (dead(waker) || comes_before(at, waker) || (step.wait != UINT32_MAX && comes_before(waker, step.wait))) continue;
+    if (dead(waker) || comes_before(at, waker) || (step.wait != UINT32_MAX && comes_before(waker, step.wait)))
+      continue;
     std::vector<uint32_t> up = up_to(waker);
     if (least.empty()) least = up;
     for (uint32_t t = 0; t < least.size(); ++t) least[t] = std::min(least[t], up[t]);

@@ -1,12 +1,14 @@
-// What all feasible prefixes of a cone have in common, found by propagation alone: which steps come before a step in each
-// of them that has it, which writes a read may see, which values it may have. Conditions leave a read only writes of
-// values that fulfil them; what all those writes have behind them is behind the step that asks; what is behind a step
-// takes away writes that others may see. Sections of a lock that are entered are left first.
+// What all feasible prefixes of a cone have in common, found by propagation alone: which steps come before a
+// step in each of them that has it, which writes a read may see, which values it may have. Conditions leave a
+// read only writes of values that fulfil them; what all those writes have behind them is behind the step that
+// asks; what is behind a step takes away writes that others may see. Sections of a lock that are entered are
+// left first.
 //
-// With a triple: of the prefixes in which it happens. Then more follows, because much of the run has to happen: what
-// comes after the only write that a read may see comes after the read.
+// With a triple: of the prefixes in which it happens. Then more follows, because much of the run has to
+// happen: what comes after the only write that a read may see comes after the read.
 //
-// Everything is a consequence, so a contradiction proves that there is no such prefix; nothing proves that there is one.
+// Everything is a consequence, so a contradiction proves that there is no such prefix; nothing proves that
+// there is one.
 #pragma once
 
 #include <memory>
@@ -29,10 +31,11 @@ class MustOrder {
   bool possible() const { return possible_; }
   // False: the triple happens in none. Looks at the order alone.
   bool possible(const FeasibilityQuery& query) const;
-  // Whether the event writes what is there already, in every prefix that has it: what its thread read before under a lock
-  // that all other writers of the variable hold.
+  // Whether the event writes what is there already, in every prefix that has it: what its thread read before
+  // under a lock that all other writers of the variable hold.
   bool changes_nothing(uint32_t event);
-  // Whether the remote access writes what the first or the second one writes, in every prefix: no violation by definition 2.
+  // Whether the remote access writes what the first or the second one writes, in every prefix: no violation
+  // by definition 2.
   bool writes_the_same(const FeasibilityQuery& query) const;
   // So many steps of another thread come before this step.
   uint32_t steps_before(uint32_t thread, uint32_t number, uint32_t other) const {
@@ -45,11 +48,15 @@ class MustOrder {
 
  private:
   const uint32_t* clock(uint32_t step) const { return &clocks_[size_t{step} * layout_->threads()]; }
-  bool dead(uint32_t step) const { return layout_->steps[step].number >= alive_[layout_->steps[step].thread]; }
+  bool dead(uint32_t step) const {
+    return layout_->steps[step].number >= alive_[layout_->steps[step].thread];
+  }
   bool comes_before(uint32_t a, uint32_t b) const {  // or is the same
     return clock(b)[layout_->steps[a].thread] > layout_->steps[a].number || a == b;
   }
-  bool required(uint32_t step) const { return layout_->steps[step].number < required_[layout_->steps[step].thread]; }
+  bool required(uint32_t step) const {
+    return layout_->steps[step].number < required_[layout_->steps[step].thread];
+  }
 
   void settle();
   void order_pass();
@@ -77,7 +84,8 @@ class MustOrder {
   bool evaluate_write(uint32_t number);
   const ValueSet& value_at(uint32_t read, uint32_t step) const;
   template <typename Visit>
-  bool each_combination(const std::vector<uint32_t>& reads, const std::vector<const ValueSet*>& sets, Visit visit);
+  bool each_combination(const std::vector<uint32_t>& reads, const std::vector<const ValueSet*>& sets,
+                        Visit visit);
   // Order from values.
   void narrow(uint32_t step);
   void order_read(uint32_t read, uint32_t at);
@@ -96,15 +104,16 @@ class MustOrder {
   Seen visible(uint32_t step, uint32_t variable, uint32_t own_write) const;
 
   std::shared_ptr<const OrderLayout> layout_;
-  std::vector<uint32_t> clocks_;                  // by step, by thread: so many of its steps come before
-  std::vector<uint32_t> alive_;                   // by thread: so many of its steps may be taken
-  std::vector<uint32_t> required_;                // by thread: so many are taken
-  std::vector<uint32_t> changed_;                 // steps whose clocks were raised
-  std::vector<Seen> seen_;                        // by read
-  std::vector<std::vector<ValueSet>> levels_;     // by read: raw, then after each conjunct that speaks of it
-  std::vector<size_t> read_stamps_, stamps_, write_stamps_;  // by read, conjunct, write: what went in when it was evaluated last
-  std::vector<ValueSet> stored_;                  // by write
-  std::vector<uint64_t> scratch_;                 // values by read
+  std::vector<uint32_t> clocks_;               // by step, by thread: so many of its steps come before
+  std::vector<uint32_t> alive_;                // by thread: so many of its steps may be taken
+  std::vector<uint32_t> required_;             // by thread: so many are taken
+  std::vector<uint32_t> changed_;              // steps whose clocks were raised
+  std::vector<Seen> seen_;                     // by read
+  std::vector<std::vector<ValueSet>> levels_;  // by read: raw, then after each conjunct that speaks of it
+  std::vector<size_t> read_stamps_, stamps_,
+      write_stamps_;               // by read, conjunct, write: what went in when it was evaluated last
+  std::vector<ValueSet> stored_;   // by write
+  std::vector<uint64_t> scratch_;  // values by read
   bool possible_ = true, grew_ = false, has_query_ = false;
   uint64_t work_ = 0, most_work_ = 0;
 };

@@ -17,7 +17,8 @@ uint64_t MustOrder::initial_of(uint32_t number) const {
 // Nothing is known.
 void MustOrder::start_values() {
   levels_.resize(layout_->reads.size());
-  for (uint32_t r = 0; r < layout_->reads.size(); ++r) levels_[r].assign(layout_->reads[r].conjuncts.size() + 1, ValueSet::anything());
+  for (uint32_t r = 0; r < layout_->reads.size(); ++r)
+    levels_[r].assign(layout_->reads[r].conjuncts.size() + 1, ValueSet::anything());
   stored_.assign(layout_->writes.size(), ValueSet::anything());
   clear_stamps();
 }
@@ -28,8 +29,8 @@ void MustOrder::clear_stamps() {
   write_stamps_.assign(layout_->writes.size(), 0);
 }
 
-// The least sets that are closed under the program's data: every value comes from somewhere. Of these and those that are
-// known the smaller ones stay.
+// The least sets that are closed under the program's data: every value comes from somewhere. Of these and
+// those that are known the smaller ones stay.
 void MustOrder::renew_values() {
   std::vector<std::vector<ValueSet>> known(layout_->reads.size());
   std::vector<ValueSet> known_stored(layout_->writes.size());
@@ -40,8 +41,10 @@ void MustOrder::renew_values() {
   bool finished = false;
   while (work_ < most_work_ && !finished) finished = !value_pass();
   auto smaller = [&](ValueSet& fresh, ValueSet& old) {
-    if (!finished || fresh.measure() >= old.measure()) fresh = std::move(old);
-    else grew_ = true;
+    if (!finished || fresh.measure() >= old.measure())
+      fresh = std::move(old);
+    else
+      grew_ = true;
   };
   for (uint32_t r = 0; r < levels_.size(); ++r) {
     for (size_t i = 0; i < levels_[r].size(); ++i) smaller(levels_[r][i], known[r][i]);
@@ -98,7 +101,8 @@ bool MustOrder::replace(ValueSet& old, ValueSet fresh) {
 
 // The values of the reads, each with each; false when they are too many, or any.
 template <typename Visit>
-bool MustOrder::each_combination(const std::vector<uint32_t>& reads, const std::vector<const ValueSet*>& sets, Visit visit) {
+bool MustOrder::each_combination(const std::vector<uint32_t>& reads, const std::vector<const ValueSet*>& sets,
+                                 Visit visit) {
   size_t product = 1;
   for (const ValueSet* set : sets) {
     if (set->any()) return false;
@@ -118,20 +122,24 @@ bool MustOrder::each_combination(const std::vector<uint32_t>& reads, const std::
 bool MustOrder::evaluate_conjunct(uint32_t number) {
   const Conjunct& conjunct = layout_->conjuncts[number];
   size_t stamp = 1;
-  for (size_t i = 0; i < conjunct.reads.size(); ++i) stamp += levels_[conjunct.reads[i]][conjunct.levels[i]].measure();
+  for (size_t i = 0; i < conjunct.reads.size(); ++i)
+    stamp += levels_[conjunct.reads[i]][conjunct.levels[i]].measure();
   if (stamp == stamps_[number]) return false;
   stamps_[number] = stamp;
   std::vector<const ValueSet*> sets;
-  for (size_t i = 0; i < conjunct.reads.size(); ++i) sets.push_back(&levels_[conjunct.reads[i]][conjunct.levels[i]]);
+  for (size_t i = 0; i < conjunct.reads.size(); ++i)
+    sets.push_back(&levels_[conjunct.reads[i]][conjunct.levels[i]]);
   std::vector<ValueSet> kept(conjunct.reads.size());
   if (conjunct.is_equality) kept[0] = kept[1] = sets[0]->common(*sets[1]);
   const bool small = conjunct.is_equality || each_combination(conjunct.reads, sets, [&] {
-    if (conjunct.formula.evaluate(scratch_.data()) == 0) return;
-    for (size_t i = 0; i < kept.size(); ++i) kept[i].add(scratch_[conjunct.reads[i]]);
-  });
+                       if (conjunct.formula.evaluate(scratch_.data()) == 0) return;
+                       for (size_t i = 0; i < kept.size(); ++i) kept[i].add(scratch_[conjunct.reads[i]]);
+                     });
   bool changed = false;
   for (size_t i = 0; i < kept.size(); ++i) {
-    if (!small) kept[i] = conjunct.is_pin && sets[i]->contains(conjunct.pinned) ? ValueSet::of(conjunct.pinned) : *sets[i];
+    if (!small)
+      kept[i] =
+          conjunct.is_pin && sets[i]->contains(conjunct.pinned) ? ValueSet::of(conjunct.pinned) : *sets[i];
     changed = replace(levels_[conjunct.reads[i]][conjunct.levels[i] + 1], std::move(kept[i])) || changed;
   }
   return changed;
@@ -146,7 +154,8 @@ bool MustOrder::evaluate_write(uint32_t number) {
   std::vector<const ValueSet*> sets;
   for (uint32_t read : write.reads) sets.push_back(&value_at(read, write.step));
   ValueSet stored;
-  if (write.unknown || !each_combination(write.reads, sets, [&] { stored.add(write.stored.evaluate(scratch_.data())); })) {
+  if (write.unknown ||
+      !each_combination(write.reads, sets, [&] { stored.add(write.stored.evaluate(scratch_.data())); })) {
     stored = ValueSet::anything();
   }
   return replace(stored_[number], std::move(stored));
@@ -155,7 +164,8 @@ bool MustOrder::evaluate_write(uint32_t number) {
 // What the read may have returned when its thread has come so far that this step is taken.
 const ValueSet& MustOrder::value_at(uint32_t number, uint32_t step) const {
   const std::vector<uint32_t>& asked = layout_->reads[number].conjunct_steps;
-  return levels_[number][static_cast<size_t>(std::upper_bound(asked.begin(), asked.end(), step) - asked.begin())];
+  return levels_[number]
+                [static_cast<size_t>(std::upper_bound(asked.begin(), asked.end(), step) - asked.begin())];
 }
 
 // The sets of the step, and what follows from them for the order.
@@ -171,7 +181,8 @@ void MustOrder::narrow(uint32_t s) {
   order_read(step.read, layout_->offset[step.thread] + required_[step.thread] - 1);
 }
 
-// With its thread come so far, the read saw one of these writes: what all of them have behind them comes before.
+// With its thread come so far, the read saw one of these writes: what all of them have behind them comes
+// before.
 void MustOrder::order_read(uint32_t number, uint32_t at) {
   const OrderRead& read = layout_->reads[number];
   const ValueSet& wanted = value_at(number, at);
@@ -198,8 +209,8 @@ void MustOrder::order_read(uint32_t number, uint32_t at) {
   if (taken && !dead(read.step)) order_around(number, writes, initial);
 }
 
-// A read that does happen: a write behind all that it may see comes after it, and one that comes before it comes before the
-// only one that it may see.
+// A read that does happen: a write behind all that it may see comes after it, and one that comes before it
+// comes before the only one that it may see.
 void MustOrder::order_around(uint32_t number, const std::vector<uint32_t>& seen, bool initial) {
   const OrderRead& read = layout_->reads[number];
   const OrderVariable& variable = layout_->variables[read.variable];
@@ -212,7 +223,8 @@ void MustOrder::order_around(uint32_t number, const std::vector<uint32_t>& seen,
       if (std::find(seen.begin(), seen.end(), write) != seen.end()) {
         continue;
       }
-      if (!comes_before(read.step, at) && std::all_of(seen.begin(), seen.end(), [&](uint32_t s) { return comes_before(step_of(s), at); })) {
+      if (!comes_before(read.step, at) &&
+          std::all_of(seen.begin(), seen.end(), [&](uint32_t s) { return comes_before(step_of(s), at); })) {
         put_behind(at, read.step);
         break;  // the next of the thread come after that
       }
@@ -232,20 +244,24 @@ ValueSet MustOrder::before(uint32_t at, uint32_t variable) {
   return values;
 }
 
-// Whether nobody else writes the variable between the two steps of one thread: they are in one section of a lock that
-// everybody holds who does.
+// Whether nobody else writes the variable between the two steps of one thread: they are in one section of a
+// lock that everybody holds who does.
 bool MustOrder::guarded(const OrderVariable& variable, const OrderStep& read, const OrderStep& write) const {
   return std::any_of(read.sections.begin(), read.sections.end(), [&](uint32_t section) {
-    if (layout_->sections[section].shared || std::find(write.sections.begin(), write.sections.end(), section) == write.sections.end()) return false;
+    if (layout_->sections[section].shared ||
+        std::find(write.sections.begin(), write.sections.end(), section) == write.sections.end())
+      return false;
     const uint32_t lock = layout_->sections[section].lock;
     for (uint32_t t = 0; t < layout_->threads(); ++t) {
       for (uint32_t other : variable.writes[t]) {
         const OrderStep& step = layout_->steps[layout_->writes[other].step];
         if (t == write.thread) {
-          if (step.number >= read.number && step.number < write.number) return false;  // an update writes what it did not read
+          if (step.number >= read.number && step.number < write.number)
+            return false;  // an update writes what it did not read
           continue;
         }
-        const bool holds = std::any_of(step.sections.begin(), step.sections.end(), [&](uint32_t s) { return layout_->sections[s].lock == lock; });
+        const bool holds = std::any_of(step.sections.begin(), step.sections.end(),
+                                       [&](uint32_t s) { return layout_->sections[s].lock == lock; });
         if (!holds) return false;
       }
     }
@@ -262,15 +278,19 @@ bool MustOrder::changes_nothing(uint32_t event) {
   for (uint32_t read : write.reads) sets.push_back(&value_at(read, write.step));
   for (uint32_t read : write.reads) {
     const OrderRead& own = layout_->reads[read];
-    if (own.variable != variable || own.step == at || !guarded(layout_->variables[variable], layout_->steps[own.step], layout_->steps[at])) continue;
+    if (own.variable != variable || own.step == at ||
+        !guarded(layout_->variables[variable], layout_->steps[own.step], layout_->steps[at]))
+      continue;
     bool same = true;
-    const bool small = each_combination(write.reads, sets, [&] { same = same && write.stored.evaluate(scratch_.data()) == scratch_[read]; });
+    const bool small = each_combination(
+        write.reads, sets, [&] { same = same && write.stored.evaluate(scratch_.data()) == scratch_[read]; });
     if (small && same) return true;
   }
   return false;
 }
 
-// Definition 2: a write of what is there already, or of what another access wrote, is no conflict (see RunState).
+// Definition 2: a write of what is there already, or of what another access wrote, is no conflict (see
+// RunState).
 void MustOrder::judge_guards(const FeasibilityQuery& query) {
   const std::string_view letters = word_of(query.pattern);
   const uint32_t variable = layout_->variable_of(static_cast<uint32_t>(raw(query.first)));
@@ -279,7 +299,8 @@ void MustOrder::judge_guards(const FeasibilityQuery& query) {
   const uint32_t first = step(query.first), remote = step(query.remote), second = step(query.second);
   bool none = writes_the_same(query) || (letters == "WRW" && same(before(first, variable), written(first)));
   if (letters[1] == 'W') {
-    none = none || ((letters[0] == 'R' || letters[2] == 'R') && same(before(remote, variable), written(remote)));
+    none =
+        none || ((letters[0] == 'R' || letters[2] == 'R') && same(before(remote, variable), written(remote)));
   } else {
     none = none || (letters[2] == 'W' && same(before(remote, variable), written(second)));
   }
@@ -292,7 +313,8 @@ bool MustOrder::writes_the_same(const FeasibilityQuery& query) const {
   auto step = [&](EventIndex event) { return layout_->step_of(static_cast<uint32_t>(raw(event))); };
   const uint32_t first = step(query.first), remote = step(query.remote), second = step(query.second);
   if (first == UINT32_MAX || remote == UINT32_MAX || second == UINT32_MAX) return false;
-  return (letters[0] == 'W' && same(written(first), written(remote))) || (letters[2] == 'W' && same(written(remote), written(second)));
+  return (letters[0] == 'W' && same(written(first), written(remote))) ||
+         (letters[2] == 'W' && same(written(remote), written(second)));
 }
 
 // What the step stores, as far as that is known.
@@ -301,6 +323,8 @@ ValueSet MustOrder::written(uint32_t step) const {
   return write == UINT32_MAX || write >= stored_.size() ? ValueSet::anything() : stored_[write];
 }
 
-bool MustOrder::same(const ValueSet& a, const ValueSet& b) { return a.single() && b.single() && a.values() == b.values(); }
+bool MustOrder::same(const ValueSet& a, const ValueSet& b) {
+  return a.single() && b.single() && a.values() == b.values();
+}
 
 }  // namespace cleave

@@ -37,7 +37,9 @@ void OrderLayout::add_steps() {
     for (uint32_t other : index_.must_follow(step.event)) {
       if (uint32_t before = step_of(other); before != UINT32_MAX) edges.emplace_back(before, at);
     }
-    if (step.kind != EventKind::Wake || index_.wakers(step.event).empty() || index_.wait_of(step.event) == kNowhere) continue;
+    if (step.kind != EventKind::Wake || index_.wakers(step.event).empty() ||
+        index_.wait_of(step.event) == kNowhere)
+      continue;
     step.wait = step_of(index_.wait_of(step.event));
     for (uint32_t signal : index_.wakers(step.event)) {
       if (uint32_t waker = step_of(signal); waker != UINT32_MAX) step.wakers.push_back(waker);
@@ -78,7 +80,9 @@ void OrderLayout::add_data(OrderStep* step) {
       read.free = trace_.symbol(symbol).input;
       read.fixed = trace_.symbol(symbol).recorded;
     }
-    const uint32_t same = read.variable == UINT32_MAX || event.kind == EventKind::Update ? UINT32_MAX : same_as(*step, read.variable, event.variable(), &read);
+    const uint32_t same = read.variable == UINT32_MAX || event.kind == EventKind::Update
+                              ? UINT32_MAX
+                              : same_as(*step, read.variable, event.variable(), &read);
     step->read = static_cast<uint32_t>(reads.size());
     read_of_.emplace(raw(symbol), step->read);
     if (read.variable != UINT32_MAX) last_[read.variable] = {step->thread, place, step->read, UINT32_MAX};
@@ -110,7 +114,8 @@ void OrderLayout::add_data(OrderStep* step) {
   if (step->read != UINT32_MAX) reads[step->read].own_write = step->write;
   for (uint32_t target : targets) {
     auto note = [&](std::vector<std::vector<uint32_t>>& lists) {
-      if (lists[step->thread].empty() || lists[step->thread].back() != step->write) lists[step->thread].push_back(step->write);
+      if (lists[step->thread].empty() || lists[step->thread].back() != step->write)
+        lists[step->thread].push_back(step->write);
     };
     note(variables[target].writes);
     last_[target] = {write.moves ? UINT32_MAX : step->thread, place, UINT32_MAX, step->write};
@@ -119,14 +124,15 @@ void OrderLayout::add_data(OrderStep* step) {
   this->writes.push_back(std::move(write));
 }
 
-// Behind another access of its thread under one lock that all other writers hold: the read before that returned the same,
-// or the write that it sees.
+// Behind another access of its thread under one lock that all other writers hold: the read before that
+// returned the same, or the write that it sees.
 uint32_t OrderLayout::same_as(const OrderStep& step, uint32_t variable, VariableId id, OrderRead* read) {
   const Access& before = last_[variable];
   if (before.thread != step.thread) return UINT32_MAX;
   const std::vector<uint32_t>& theirs = steps[before.step].sections;
   for (uint32_t section : step.sections) {
-    if (sections[section].shared || std::find(theirs.begin(), theirs.end(), section) == theirs.end()) continue;
+    if (sections[section].shared || std::find(theirs.begin(), theirs.end(), section) == theirs.end())
+      continue;
     if (!others_hold(id, sections[section].lock, step.thread)) continue;
     read->sees = before.write;
     return before.read;
@@ -139,7 +145,8 @@ bool OrderLayout::others_hold(VariableId id, uint32_t lock, uint32_t thread) con
     const uint32_t at = step_of(event);
     if (at == UINT32_MAX || steps[at].thread == thread) continue;
     const std::vector<uint32_t>& held = steps[at].sections;
-    if (std::none_of(held.begin(), held.end(), [&](uint32_t s) { return sections[s].lock == lock; })) return false;
+    if (std::none_of(held.begin(), held.end(), [&](uint32_t s) { return sections[s].lock == lock; }))
+      return false;
   }
   return true;
 }
@@ -170,7 +177,8 @@ Formula OrderLayout::formula(ExpressionId id, uint32_t thread, std::vector<uint3
 }
 
 void OrderLayout::add_conditions(OrderStep* step) {
-  if (auto it = equalities_.find(offset[step->thread] + step->number); it != equalities_.end()) add_conjunct(step, it->second);
+  if (auto it = equalities_.find(offset[step->thread] + step->number); it != equalities_.end())
+    add_conjunct(step, it->second);
   ExpressionId condition = trace_.condition(id_of<EventIndex>(step->event));
   if (condition == kNone<ExpressionId>) return;
   std::vector<ExpressionId> open{condition};
@@ -187,7 +195,8 @@ void OrderLayout::add_conditions(OrderStep* step) {
     }
   }
   // What speaks of one read comes first: the others then know it better, those that were asked before too.
-  auto several = std::partition(made.begin(), made.end(), [](const Conjunct& c) { return c.reads.size() < 2; });
+  auto several =
+      std::partition(made.begin(), made.end(), [](const Conjunct& c) { return c.reads.size() < 2; });
   std::vector<uint32_t> again;
   for (auto it = made.begin(); it != several; ++it) {
     if (!it->is_pin) continue;
@@ -249,7 +258,8 @@ void OrderLayout::add_sections(uint32_t lock, std::vector<Section> list) {
       made.begin = steps[step_of(s.begin)].number;
     }
     if (s.end != kNowhere && step_of(s.end) != UINT32_MAX) made.end = steps[step_of(s.end)].number;
-    if (s.end != kNowhere && made.end == UINT32_MAX && cone_.slice().contains(s.end)) continue;  // ended before the window
+    if (s.end != kNowhere && made.end == UINT32_MAX && cone_.slice().contains(s.end))
+      continue;  // ended before the window
     const uint32_t number = static_cast<uint32_t>(sections.size());
     auto& mine = sections_of[lock][made.thread];
     if (!mine.empty()) {  // within one that is open: the outer one says it all

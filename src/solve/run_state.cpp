@@ -24,19 +24,28 @@ constexpr uint64_t kDepth = (kOneReader - 1) ^ kOwner;
 
 }  // namespace
 
-RunState::RunState(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone, const FeasibilityQuery& query,
-                   const FeasibilityOptions& options, const MustOrder* order)
-    : trace_(trace), index_(index), query_(query), options_(options), letters_(cleave::word_of(query.pattern)),
-      steps_(index.trace().threads().size()), words_(steps_.size(), 0) {
+RunState::RunState(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone,
+                   const FeasibilityQuery& query, const FeasibilityOptions& options, const MustOrder* order)
+    : trace_(trace),
+      index_(index),
+      query_(query),
+      options_(options),
+      letters_(cleave::word_of(query.pattern)),
+      steps_(index.trace().threads().size()),
+      words_(steps_.size(), 0) {
   prepare(cone);
   if (order != nullptr) obey(*order);
 }
 
 RunState::RunState(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone,
                    const boost::unordered_flat_set<uint32_t>& marked, const FeasibilityOptions& options)
-    : trace_(trace), index_(index),
-      query_{kNone<EventIndex>, kNone<EventIndex>, kNone<EventIndex>, Pattern::None}, marked_(&marked), options_(options),
-      steps_(index.trace().threads().size()), words_(steps_.size(), 0) {
+    : trace_(trace),
+      index_(index),
+      query_{kNone<EventIndex>, kNone<EventIndex>, kNone<EventIndex>, Pattern::None},
+      marked_(&marked),
+      options_(options),
+      steps_(index.trace().threads().size()),
+      words_(steps_.size(), 0) {
   prepare(cone);
 }
 
@@ -64,7 +73,8 @@ void RunState::obey(const MustOrder& order) {
     for (uint32_t number = 0; number < length(t); ++number) {
       for (uint32_t other = 0; other < threads(); ++other) {
         const uint32_t taken = order.steps_before(t, number, other);
-        if (other == t || taken == 0 || (number > 0 && order.steps_before(t, number - 1, other) == taken)) continue;
+        if (other == t || taken == 0 || (number > 0 && order.steps_before(t, number - 1, other) == taken))
+          continue;
         steps_[t][number].needs.emplace_back(other, taken);
       }
     }
@@ -90,7 +100,8 @@ void RunState::lay_out(const Cone& cone) {
     Step step = make_step(cone, e, thread);
     for (uint32_t other : index_.must_follow(e)) {
       auto it = place.find(other);
-      if (it != place.end()) step.needs.emplace_back(raw(index_.trace().events()[other].thread), it->second + 1);
+      if (it != place.end())
+        step.needs.emplace_back(raw(index_.trace().events()[other].thread), it->second + 1);
     }
     place.emplace(e, static_cast<uint32_t>(steps_[thread].size()));
     steps_[thread].push_back(std::move(step));
@@ -102,7 +113,8 @@ Formula RunState::formula(ExpressionId id, uint32_t thread) {
     auto it = symbol_words_.find(raw(symbol));
     bool own = raw(index_.trace().event(trace_.symbol(symbol).event).thread) == thread;
     if (it != symbol_words_.end() && own) return it->second;
-    if (raw(trace_.symbol(symbol).event) < from_) return word_of(symbol_words_, raw(symbol), trace_.symbol(symbol).recorded);
+    if (raw(trace_.symbol(symbol).event) < from_)
+      return word_of(symbol_words_, raw(symbol), trace_.symbol(symbol).recorded);
     applicable_ = false;  // what another thread read is not in this one's hands
     return 0;
   });
@@ -132,10 +144,15 @@ RunState::Step RunState::make_step(const Cone& cone, uint32_t e, uint32_t thread
     case EventKind::Acquire:
     case EventKind::Release:
     case EventKind::AcquireShared:
-    case EventKind::ReleaseShared: step.object = word_of(object_words_, event.object, 0); break;
+    case EventKind::ReleaseShared:
+      step.object = word_of(object_words_, event.object, 0);
+      break;
     case EventKind::Post:
-    case EventKind::Down: step.object = word_of(object_words_, event.object, index_.trace().sync(event.sync()).initial); break;
-    default: break;
+    case EventKind::Down:
+      step.object = word_of(object_words_, event.object, index_.trace().sync(event.sync()).initial);
+      break;
+    default:
+      break;
   }
   return step;
 }
@@ -146,7 +163,8 @@ void RunState::enter_window(const Slice& slice) {
     auto it = object_words_.find(lock);
     if (it == object_words_.end()) continue;
     uint64_t& state = words_[it->second];
-    state = section.shared ? state + kOneReader : ((state & ~kOwner) | (raw(section.thread) + 1)) + kOneDeeper;
+    state =
+        section.shared ? state + kOneReader : ((state & ~kOwner) | (raw(section.thread) + 1)) + kOneDeeper;
   }
   for (const auto& [object, word] : object_words_) {
     auto before = [&](std::span<const uint32_t> events) {
@@ -159,7 +177,8 @@ void RunState::enter_window(const Slice& slice) {
     uint32_t first = slice.first(ThreadId{t});
     if (first == 0) continue;
     uint32_t last = index_.thread_events(ThreadId{t})[first - 1];
-    if (index_.trace().events()[last].kind == EventKind::Wait) applicable_ = false;  // windows begin where all are awake
+    if (index_.trace().events()[last].kind == EventKind::Wait)
+      applicable_ = false;  // windows begin where all are awake
   }
 }
 
@@ -210,7 +229,8 @@ void RunState::find_uses() {
       const Step& step = steps_[t][i];
       if (step.memory != UINT32_MAX && step.places.empty()) note(step.memory, t, i, writes(step.kind));
       for (const auto& [number, word] : step.places) note(word, t, i, true);
-      if (step.kind == EventKind::Acquire || step.kind == EventKind::AcquireShared) note(step.object, t, i, true);
+      if (step.kind == EventKind::Acquire || step.kind == EventKind::AcquireShared)
+        note(step.object, t, i, true);
       if (step.mutex != UINT32_MAX) note(step.mutex, t, i, true);
     }
   }
@@ -285,7 +305,9 @@ uint32_t RunState::target(const Step& step) const {
 }
 
 bool RunState::conditions_hold(const Step& step) {
-  if (options_.model == DataModel::Recorded && step.symbol != UINT32_MAX && step.memory != UINT32_MAX && words_[step.memory] != step.recorded) return false;
+  if (options_.model == DataModel::Recorded && step.symbol != UINT32_MAX && step.memory != UINT32_MAX &&
+      words_[step.memory] != step.recorded)
+    return false;
   if (step.condition.empty()) return true;
   return step.condition.evaluate(words_.data()) != 0;
 }
@@ -296,7 +318,8 @@ bool RunState::guards_hold(const Step& step) {
   uint64_t stage = words_[stage_];
   if (stage != static_cast<uint64_t>(step.role) - 1) return false;
   if (!step.places.empty() && target(step) != step.memory) return false;
-  if (options_.same_value_is_violation || options_.model == DataModel::Ignored || letters_.size() != 3) return true;
+  if (options_.same_value_is_violation || options_.model == DataModel::Ignored || letters_.size() != 3)
+    return true;
   const uint64_t before = words_[step.memory], ghost = words_[ghost_];
   if (step.role == Role::First) return letters_ != "WRW" || before != written(step);
   if (step.role == Role::Remote) {
@@ -327,7 +350,8 @@ uint32_t RunState::ways(uint32_t thread) {
       if (step->woken_by_signal && words_[sleep_ + thread] != kWoken) return 0;
       if (step->mutex != UINT32_MAX && !can_lock(step->mutex, thread, false)) return 0;
       break;
-    default: break;
+    default:
+      break;
   }
   // Conditions may speak of what the step itself reads.
   uint64_t kept = 0;
@@ -359,12 +383,24 @@ void RunState::step(uint32_t thread, uint32_t way) {
     if (uint32_t word = target(step); word != UINT32_MAX) set(word, after);
   }
   switch (step.kind) {
-    case EventKind::Acquire: lock(step.object, thread, false); break;
-    case EventKind::AcquireShared: lock(step.object, thread, true); break;
-    case EventKind::Release: unlock(step.object, false); break;
-    case EventKind::ReleaseShared: unlock(step.object, true); break;
-    case EventKind::Post: set(step.object, words_[step.object] + 1); break;
-    case EventKind::Down: set(step.object, words_[step.object] - 1); break;
+    case EventKind::Acquire:
+      lock(step.object, thread, false);
+      break;
+    case EventKind::AcquireShared:
+      lock(step.object, thread, true);
+      break;
+    case EventKind::Release:
+      unlock(step.object, false);
+      break;
+    case EventKind::ReleaseShared:
+      unlock(step.object, true);
+      break;
+    case EventKind::Post:
+      set(step.object, words_[step.object] + 1);
+      break;
+    case EventKind::Down:
+      set(step.object, words_[step.object] - 1);
+      break;
     case EventKind::Wait:
       if (step.mutex != UINT32_MAX) unlock(step.mutex, false);
       set(sleep_ + thread, kSleeping);
@@ -380,7 +416,8 @@ void RunState::step(uint32_t thread, uint32_t way) {
         if (step.kind == EventKind::Broadcast || number++ == way) set(sleep_ + t, kWoken);
       }
       break;
-    default: break;
+    default:
+      break;
   }
   if (step.role != Role::None && step.role != Role::Marked) take_role(step, before, after);
   for (uint32_t symbol : step.dies) set(symbol, 0);
@@ -407,17 +444,22 @@ bool RunState::noticed(uint32_t thread, const Step& step) {
     });
   };
   switch (step.kind) {
-    case EventKind::Read: return step.symbol != UINT32_MAX && touched(step.memory, true);
+    case EventKind::Read:
+      return step.symbol != UINT32_MAX && touched(step.memory, true);
     case EventKind::Write:
-    case EventKind::Update: return touched(step.memory, false);
+    case EventKind::Update:
+      return touched(step.memory, false);
     case EventKind::Acquire:
-    case EventKind::AcquireShared: return touched(step.object, false);
+    case EventKind::AcquireShared:
+      return touched(step.object, false);
     case EventKind::Wait:
     case EventKind::Wake:
     case EventKind::Signal:
     case EventKind::Broadcast:
-    case EventKind::Down: return true;
-    default: return false;
+    case EventKind::Down:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -434,7 +476,8 @@ std::optional<uint32_t> RunState::within_run() const {
   const uint32_t thread = raw(index_.trace().events()[order_.back()].thread);
   const Step* step = next(thread);
   if (step == nullptr) return std::nullopt;
-  const bool same = trace_.run_of(id_of<EventIndex>(step->event)) == trace_.run_of(id_of<EventIndex>(order_.back()));
+  const bool same =
+      trace_.run_of(id_of<EventIndex>(step->event)) == trace_.run_of(id_of<EventIndex>(order_.back()));
   return same ? std::optional(thread) : std::nullopt;
 }
 
@@ -444,7 +487,8 @@ const std::vector<uint32_t>& RunState::ranking(Guide guide) {
     if (next(t) != nullptr) ranking_.push_back(t);
   }
   const uint64_t stage = words_[stage_];
-  const uint32_t unit = raw(index_.trace().event(query_.first).thread), remote = raw(index_.trace().event(query_.remote).thread);
+  const uint32_t unit = raw(index_.trace().event(query_.first).thread),
+                 remote = raw(index_.trace().event(query_.remote).thread);
   auto place = [&](uint32_t t) {  // 0 first, 1 as recorded, 2 last
     if (guide == Guide::Wanted) return t == (stage == 1 ? remote : unit) ? 0 : 1;
     if (stage == 1 && t == unit) return 2;
@@ -463,7 +507,8 @@ bool RunState::hopeless() {
     if (wanted == query_.remote && words_[stage_] >= 2) continue;
     const Step* step = next(thread);
     if (step == nullptr) return true;
-    if (!step->condition.empty() && !step->condition_is_own && step->condition.evaluate(words_.data()) == 0) return true;
+    if (!step->condition.empty() && !step->condition_is_own && step->condition.evaluate(words_.data()) == 0)
+      return true;
   }
   return false;
 }

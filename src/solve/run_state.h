@@ -1,5 +1,5 @@
-// A state of a run of a cone: places of threads, memory, what reads returned, locks, tokens, sleepers. Steps are taken and
-// undone; the fingerprint follows in O(1). Private to solve/, for explore.cpp.
+// A state of a run of a cone: places of threads, memory, what reads returned, locks, tokens, sleepers. Steps
+// are taken and undone; the fingerprint follows in O(1). Private to solve/, for explore.cpp.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -24,12 +24,13 @@ struct FingerprintHash {
 class RunState {
  public:
   // With what must come before what, if that is known.
-  RunState(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone, const FeasibilityQuery& query,
-           const FeasibilityOptions& options, const MustOrder* order = nullptr);
+  RunState(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone,
+           const FeasibilityQuery& query, const FeasibilityOptions& options,
+           const MustOrder* order = nullptr);
 
   // For no query: the marked events are noticed, and `hopeless` and `ranking` are not to be asked.
-  RunState(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone, const boost::unordered_flat_set<uint32_t>& marked,
-           const FeasibilityOptions& options);
+  RunState(const SymbolicTrace& trace, const TraceIndex& index, const Cone& cone,
+           const boost::unordered_flat_set<uint32_t>& marked, const FeasibilityOptions& options);
 
   uint32_t threads() const { return static_cast<uint32_t>(steps_.size()); }
   uint32_t length(uint32_t thread) const { return static_cast<uint32_t>(steps_[thread].size()); }
@@ -46,7 +47,8 @@ class RunState {
   uint32_t ways(uint32_t thread);
   // A thread whose next step can be taken now and cannot be noticed by any other.
   std::optional<uint32_t> unnoticed();
-  // The thread that took the last step, if it is in the middle of a straight run of code (SymbolicTrace::run_of).
+  // The thread that took the last step, if it is in the middle of a straight run of code
+  // (SymbolicTrace::run_of).
   std::optional<uint32_t> within_run() const;
   // Threads that are not at their end, those first that are likely to lead to the triple.
   const std::vector<uint32_t>& ranking(Guide guide);
@@ -66,17 +68,17 @@ class RunState {
     uint32_t event = 0;
     EventKind kind = EventKind::Assume;
     Role role = Role::None;
-    bool condition_is_own = false;         // depends on what this very event reads
-    bool woken_by_signal = false;          // of a wake
-    uint32_t symbol = UINT32_MAX;          // word that the read fills; none: nothing depends on it
-    uint64_t recorded = 0;                 // what it returned in the run
-    uint32_t memory = UINT32_MAX;          // word of its variable
-    uint32_t object = UINT32_MAX;          // word of its lock, semaphore or condition's sleepers
-    uint32_t mutex = UINT32_MAX;           // word of the lock of a wait or wake
-    Formula condition, stored, index;      // index: of a store that moves
-    std::vector<std::pair<uint64_t, uint32_t>> places;      // index → word
-    std::vector<std::pair<uint32_t, uint32_t>> needs;       // thread, number of steps it must have taken
-    std::vector<uint32_t> dies;            // symbols that nobody needs afterwards
+    bool condition_is_own = false;     // depends on what this very event reads
+    bool woken_by_signal = false;      // of a wake
+    uint32_t symbol = UINT32_MAX;      // word that the read fills; none: nothing depends on it
+    uint64_t recorded = 0;             // what it returned in the run
+    uint32_t memory = UINT32_MAX;      // word of its variable
+    uint32_t object = UINT32_MAX;      // word of its lock, semaphore or condition's sleepers
+    uint32_t mutex = UINT32_MAX;       // word of the lock of a wait or wake
+    Formula condition, stored, index;  // index: of a store that moves
+    std::vector<std::pair<uint64_t, uint32_t>> places;  // index → word
+    std::vector<std::pair<uint32_t, uint32_t>> needs;   // thread, number of steps it must have taken
+    std::vector<uint32_t> dies;                         // symbols that nobody needs afterwards
   };
   struct Use {
     uint32_t thread, last_write, last_access;  // 1 + number of the step; 0 none
@@ -114,12 +116,12 @@ class RunState {
   const boost::unordered_flat_set<uint32_t>* marked_ = nullptr;
   const FeasibilityOptions& options_;
   std::string_view letters_;
-  uint32_t from_ = 0;                          // where the window begins, see Slice
+  uint32_t from_ = 0;  // where the window begins, see Slice
   bool applicable_ = true, inputs_fixed_ = false;
 
-  std::vector<std::vector<Step>> steps_;       // by thread
-  std::vector<uint64_t> words_;                // first the places of threads
-  uint32_t stage_ = 0, ghost_ = 0, sleep_ = 0; // words; sleep_ is that of the first thread
+  std::vector<std::vector<Step>> steps_;        // by thread
+  std::vector<uint64_t> words_;                 // first the places of threads
+  uint32_t stage_ = 0, ghost_ = 0, sleep_ = 0;  // words; sleep_ is that of the first thread
   std::map<uint64_t, uint32_t> memory_words_, symbol_words_, object_words_;
   boost::unordered_flat_map<uint32_t, std::vector<Use>> uses_;  // by word: of variables and locks
   Fingerprint fingerprint_;

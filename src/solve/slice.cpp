@@ -30,12 +30,14 @@ Slice::Slice(const TraceIndex& index, uint32_t from) : Slice(index) {
   from_ = from;
   for (size_t t = 0; t < first_.size(); ++t) {
     auto mine = index.thread_events(id_of<ThreadId>(t));
-    first_[t] = length_[t] = static_cast<uint32_t>(std::lower_bound(mine.begin(), mine.end(), from) - mine.begin());
+    first_[t] = length_[t] =
+        static_cast<uint32_t>(std::lower_bound(mine.begin(), mine.end(), from) - mine.begin());
   }
 }
 
 uint32_t Slice::events() const {
-  return std::accumulate(length_.begin(), length_.end(), 0u) - std::accumulate(first_.begin(), first_.end(), 0u);
+  return std::accumulate(length_.begin(), length_.end(), 0u) -
+         std::accumulate(first_.begin(), first_.end(), 0u);
 }
 
 uint32_t Slice::cost(uint32_t event) const {

@@ -1,5 +1,5 @@
-// A prefix of every thread, closed under "must come before": what a query is asked on. Or a window of the run: what was
-// recorded before it has happened as it was recorded, and the slice is what comes after.
+// A prefix of every thread, closed under "must come before": what a query is asked on. Or a window of the
+// run: what was recorded before it has happened as it was recorded, and the slice is what comes after.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,9 @@ namespace cleave {
 class Slice {
  public:
   explicit Slice(const TraceIndex& index)
-      : index_(&index), first_(index.trace().threads().size(), 0), length_(index.trace().threads().size(), 0) {}
+      : index_(&index),
+        first_(index.trace().threads().size(), 0),
+        length_(index.trace().threads().size(), 0) {}
   // A window that begins with this event.
   Slice(const TraceIndex& index, uint32_t from);
 
@@ -22,7 +24,8 @@ class Slice {
   }
   // Contained, and not before the window.
   bool inside(uint32_t event) const {
-    return contains(event) && index_->position_in_thread(event) >= first_[raw(index_->trace().events()[event].thread)];
+    return contains(event) &&
+           index_->position_in_thread(event) >= first_[raw(index_->trace().events()[event].thread)];
   }
   uint32_t from() const { return from_; }  // where the window begins; 0: it is the whole run
   uint32_t first(ThreadId thread) const { return first_[raw(thread)]; }

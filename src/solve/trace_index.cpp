@@ -37,11 +37,13 @@ TraceIndex::TraceIndex(const SymbolicTrace& symbolic)
     }
     if (event.kind == EventKind::Post) posts_[event.object].push_back(i);
     if (event.kind == EventKind::Down) downs_[event.object].push_back(i);
-    if (event.kind == EventKind::Signal || event.kind == EventKind::Broadcast) signals_[event.object].push_back(i);
+    if (event.kind == EventKind::Signal || event.kind == EventKind::Broadcast)
+      signals_[event.object].push_back(i);
   }
   index_locks();
   index_order();
-  for (auto [before, after] : symbolic.kept_order()) must_follow_[static_cast<uint32_t>(raw(after))].push_back(static_cast<uint32_t>(raw(before)));
+  for (auto [before, after] : symbolic.kept_order())
+    must_follow_[static_cast<uint32_t>(raw(after))].push_back(static_cast<uint32_t>(raw(before)));
   index_clocks();
 }
 
@@ -63,17 +65,24 @@ void TraceIndex::index_locks() {
   for (uint32_t i = 0; i < trace_.size(); ++i) {
     const Event& e = trace_.events()[i];
     switch (e.kind) {
-      case EventKind::Acquire: open(i, e.thread, e.sync(), false); break;
-      case EventKind::AcquireShared: open(i, e.thread, e.sync(), true); break;
+      case EventKind::Acquire:
+        open(i, e.thread, e.sync(), false);
+        break;
+      case EventKind::AcquireShared:
+        open(i, e.thread, e.sync(), true);
+        break;
       case EventKind::Release:
-      case EventKind::ReleaseShared: close(i, e.thread, e.sync()); break;
+      case EventKind::ReleaseShared:
+        close(i, e.thread, e.sync());
+        break;
       case EventKind::Wait:
         if (e.object2 != UINT32_MAX) close(i, e.thread, e.mutex());
         break;
       case EventKind::Wake:
         if (e.object2 != UINT32_MAX) open(i, e.thread, e.mutex(), false);
         break;
-      default: break;
+      default:
+        break;
     }
   }
   for (uint32_t i = 0; i < trace_.size(); ++i) release_needed_[i] = i;
@@ -101,11 +110,15 @@ void TraceIndex::index_order() {
       must_follow_[i].push_back(fork_of[raw(e.thread)]);
     }
     switch (e.kind) {
-      case EventKind::Fork: fork_of[e.object] = i; break;
+      case EventKind::Fork:
+        fork_of[e.object] = i;
+        break;
       case EventKind::Join:
         if (!thread_events_[e.object].empty()) must_follow_[i].push_back(thread_events_[e.object].back());
         break;
-      case EventKind::Wait: sleeping[raw(e.thread)] = i; break;
+      case EventKind::Wait:
+        sleeping[raw(e.thread)] = i;
+        break;
       case EventKind::Wake:
         if (auto it = sleeping.find(raw(e.thread)); it != sleeping.end()) {
           wait_of_[i] = it->second;
@@ -120,7 +133,9 @@ void TraceIndex::index_order() {
           wait_of_[i] = kNowhere;
         }
         break;
-      case EventKind::Arrive: arrived[e.object].push_back(i); break;
+      case EventKind::Arrive:
+        arrived[e.object].push_back(i);
+        break;
       case EventKind::Pass:
         if (!arrived[e.object].empty()) {  // the first to pass closes the generation
           generation[e.object] = std::move(arrived[e.object]);
@@ -129,12 +144,15 @@ void TraceIndex::index_order() {
         for (uint32_t a : generation[e.object]) must_follow_[i].push_back(a);
         break;
       case EventKind::OnceAbort:
-      case EventKind::OnceEnd: once_end[e.object] = i; break;
+      case EventKind::OnceEnd:
+        once_end[e.object] = i;
+        break;
       case EventKind::OnceBegin:  // after the attempt before it was left
       case EventKind::OnceSeen:
         if (auto it = once_end.find(e.object); it != once_end.end()) must_follow_[i].push_back(it->second);
         break;
-      default: break;
+      default:
+        break;
     }
   }
 }
@@ -143,7 +161,8 @@ std::vector<std::pair<uint32_t, Section>> TraceIndex::held_at(uint32_t event) co
   std::vector<std::pair<uint32_t, Section>> held;
   for (uint32_t lock = 0; lock < sections_.size(); ++lock) {
     const std::vector<Section>& sections = sections_[lock];
-    auto it = std::lower_bound(sections.begin(), sections.end(), event, [](const Section& s, uint32_t at) { return s.begin < at; });
+    auto it = std::lower_bound(sections.begin(), sections.end(), event,
+                               [](const Section& s, uint32_t at) { return s.begin < at; });
     while (it != sections.begin()) {  // readers overlap; before a writer that has gone nothing is open
       --it;
       const bool open = it->end == kNowhere || it->end >= event;
@@ -171,19 +190,24 @@ uint64_t TraceIndex::value_before(VariableId variable, uint32_t event) const {
   const std::vector<uint32_t>& writers = writers_[raw(variable)];
   for (auto it = std::lower_bound(writers.begin(), writers.end(), event); it != writers.begin();) {
     const Event& write = trace_.events()[*--it];
-    if (write.object == raw(variable)) return write.value;  // a store that moves went there, or somewhere else
+    if (write.object == raw(variable))
+      return write.value;  // a store that moves went there, or somewhere else
   }
   const VariableInfo& info = trace_.variable(variable);
-  return info.address != 0 && info.size < 8 ? truncate(info.initial, static_cast<uint8_t>(info.size * 8)) : info.initial;
+  return info.address != 0 && info.size < 8 ? truncate(info.initial, static_cast<uint8_t>(info.size * 8))
+                                            : info.initial;
 }
 
 uint32_t TraceIndex::lock_from(uint32_t event) const {
   const Event& e = trace_.events()[event];
   switch (e.kind) {
     case EventKind::Acquire:
-    case EventKind::AcquireShared: return e.object;
-    case EventKind::Wake: return e.object2;
-    default: return UINT32_MAX;
+    case EventKind::AcquireShared:
+      return e.object;
+    case EventKind::Wake:
+      return e.object2;
+    default:
+      return UINT32_MAX;
   }
 }
 
@@ -191,7 +215,8 @@ const Section* TraceIndex::section_from(uint32_t event) const {
   uint32_t lock = lock_from(event);
   if (lock == UINT32_MAX) return nullptr;
   const std::vector<Section>& sections = sections_[lock];
-  auto it = std::lower_bound(sections.begin(), sections.end(), event, [](const Section& s, uint32_t at) { return s.begin < at; });
+  auto it = std::lower_bound(sections.begin(), sections.end(), event,
+                             [](const Section& s, uint32_t at) { return s.begin < at; });
   return it != sections.end() && it->begin == event ? &*it : nullptr;
 }
 

@@ -42,7 +42,9 @@ class ValueSet {
     if (other.any_) *this = anything();
     for (uint64_t value : other.values_) add(truncate(value, width));
   }
-  bool contains(uint64_t value) const { return any_ || std::binary_search(values_.begin(), values_.end(), value); }
+  bool contains(uint64_t value) const {
+    return any_ || std::binary_search(values_.begin(), values_.end(), value);
+  }
   ValueSet common(const ValueSet& other) const {
     if (any_) return other;
     ValueSet set;
@@ -54,7 +56,8 @@ class ValueSet {
   // Whether some value of it, cut to that width, is in the other.
   bool meets(const ValueSet& other, uint8_t width) const {
     if (any_) return !other.empty();
-    return std::any_of(values_.begin(), values_.end(), [&](uint64_t value) { return other.contains(truncate(value, width)); });
+    return std::any_of(values_.begin(), values_.end(),
+                       [&](uint64_t value) { return other.contains(truncate(value, width)); });
   }
 
  private:

@@ -63,25 +63,44 @@ z3::expr Z3Terms::convert(const Expression& e) {
   z3::expr b = e.b == kNone<ExpressionId> ? a : terms_.at(raw(e.b));
   const bool truth = e.width == 1, integer = a.is_int();
   switch (e.op) {
-    case Op::Add: return a + b;
-    case Op::Subtract: return a - b;
-    case Op::Multiply: return a * b;
-    case Op::UnsignedDivide: return z3::udiv(a, b);
-    case Op::SignedDivide: return a / b;  // on bit-vectors this is signed, on Int SMT-LIB's div
-    case Op::UnsignedRemainder: return z3::urem(a, b);
-    case Op::SignedRemainder: return integer ? z3::mod(a, b) : z3::srem(a, b);
-    case Op::And: return truth ? (a && b) : (a & b);
-    case Op::Or: return truth ? (a || b) : (a | b);
-    case Op::Xor: return truth ? (a != b) : (a ^ b);
-    case Op::ShiftLeft: return z3::shl(a, b);
-    case Op::LogicalShiftRight: return z3::lshr(a, b);
-    case Op::ArithmeticShiftRight: return z3::ashr(a, b);
-    case Op::Equal: return a == b;
-    case Op::UnsignedLess: return a.is_bool() ? (!a && b) : z3::ult(a, b);
-    case Op::UnsignedLessEqual: return a.is_bool() ? (!a || b) : z3::ule(a, b);
-    case Op::SignedLess: return a.is_bool() ? (a && !b) : a < b;
-    case Op::SignedLessEqual: return a.is_bool() ? (a || !b) : a <= b;
-    case Op::Ite: return z3::ite(a, b, terms_.at(raw(e.c)));
+    case Op::Add:
+      return a + b;
+    case Op::Subtract:
+      return a - b;
+    case Op::Multiply:
+      return a * b;
+    case Op::UnsignedDivide:
+      return z3::udiv(a, b);
+    case Op::SignedDivide:
+      return a / b;  // on bit-vectors this is signed, on Int SMT-LIB's div
+    case Op::UnsignedRemainder:
+      return z3::urem(a, b);
+    case Op::SignedRemainder:
+      return integer ? z3::mod(a, b) : z3::srem(a, b);
+    case Op::And:
+      return truth ? (a && b) : (a & b);
+    case Op::Or:
+      return truth ? (a || b) : (a | b);
+    case Op::Xor:
+      return truth ? (a != b) : (a ^ b);
+    case Op::ShiftLeft:
+      return z3::shl(a, b);
+    case Op::LogicalShiftRight:
+      return z3::lshr(a, b);
+    case Op::ArithmeticShiftRight:
+      return z3::ashr(a, b);
+    case Op::Equal:
+      return a == b;
+    case Op::UnsignedLess:
+      return a.is_bool() ? (!a && b) : z3::ult(a, b);
+    case Op::UnsignedLessEqual:
+      return a.is_bool() ? (!a || b) : z3::ule(a, b);
+    case Op::SignedLess:
+      return a.is_bool() ? (a && !b) : a < b;
+    case Op::SignedLessEqual:
+      return a.is_bool() ? (a || !b) : a <= b;
+    case Op::Ite:
+      return z3::ite(a, b, terms_.at(raw(e.c)));
     case Op::ZeroExtend: {
       z3::expr inner = bits(e.a);
       return z3::zext(inner, e.width - inner.get_sort().bv_size());
@@ -94,8 +113,10 @@ z3::expr Z3Terms::convert(const Expression& e) {
       z3::expr part = bits(e.a).extract(e.low + e.width - 1, e.low);
       return truth ? part == context_.bv_val(1, 1) : part;
     }
-    case Op::Concat: return z3::concat(bits(e.a), bits(e.b));
-    default: break;
+    case Op::Concat:
+      return z3::concat(bits(e.a), bits(e.b));
+    default:
+      break;
   }
   CLEAVE_CHECK(false, "an operation without a solver term");
   return a;

@@ -9,20 +9,28 @@ namespace cleave {
 namespace {
 
 constexpr std::array<std::string_view, 25> kBitVectorNames = {
-    "",      "",      "bvadd", "bvsub",  "bvmul",  "bvudiv", "bvsdiv", "bvurem", "bvsrem", "bvand", "bvor",   "bvxor",
-    "bvshl", "bvlshr", "bvashr", "=",     "bvult",  "bvule",  "bvslt",  "bvsle",  "ite",    "zero_extend", "sign_extend",
-    "extract", "concat"};
+    "",      "",      "bvadd", "bvsub",       "bvmul",       "bvudiv",  "bvsdiv", "bvurem", "bvsrem",
+    "bvand", "bvor",  "bvxor", "bvshl",       "bvlshr",      "bvashr",  "=",      "bvult",  "bvule",
+    "bvslt", "bvsle", "ite",   "zero_extend", "sign_extend", "extract", "concat"};
 
 std::string_view integer_name(Op op) {
   switch (op) {
-    case Op::Add: return "+";
-    case Op::Subtract: return "-";
-    case Op::Multiply: return "*";
-    case Op::SignedDivide: return "div";
-    case Op::SignedRemainder: return "mod";
-    case Op::SignedLess: return "<";
-    case Op::SignedLessEqual: return "<=";
-    default: return kBitVectorNames[static_cast<size_t>(op)];
+    case Op::Add:
+      return "+";
+    case Op::Subtract:
+      return "-";
+    case Op::Multiply:
+      return "*";
+    case Op::SignedDivide:
+      return "div";
+    case Op::SignedRemainder:
+      return "mod";
+    case Op::SignedLess:
+      return "<";
+    case Op::SignedLessEqual:
+      return "<=";
+    default:
+      return kBitVectorNames[static_cast<size_t>(op)];
   }
 }
 
@@ -48,34 +56,56 @@ uint64_t apply(const Expression& e, uint64_t a, uint64_t b, uint64_t c, uint8_t 
   const uint64_t ones = truncate(~uint64_t{0}, w);
   switch (e.op) {
     case Op::Constant:
-    case Op::Symbol: return e.value;
-    case Op::Add: return truncate(a + b, w);
-    case Op::Subtract: return truncate(a - b, w);
-    case Op::Multiply: return truncate(a * b, w);
-    case Op::UnsignedDivide: return b == 0 ? ones : a / b;
+    case Op::Symbol:
+      return e.value;
+    case Op::Add:
+      return truncate(a + b, w);
+    case Op::Subtract:
+      return truncate(a - b, w);
+    case Op::Multiply:
+      return truncate(a * b, w);
+    case Op::UnsignedDivide:
+      return b == 0 ? ones : a / b;
     case Op::SignedDivide:
       if (b == 0) return w == kInteger ? 0 : sa < 0 ? 1 : ones;
       return truncate(static_cast<uint64_t>(w == kInteger ? floor_div(sa, sb) : divide(sa, sb)), w);
-    case Op::UnsignedRemainder: return b == 0 ? a : a % b;
+    case Op::UnsignedRemainder:
+      return b == 0 ? a : a % b;
     case Op::SignedRemainder:
       if (b == 0) return a;
       return truncate(static_cast<uint64_t>(w == kInteger ? floor_mod(sa, sb) : remainder(sa, sb)), w);
-    case Op::And: return a & b;
-    case Op::Or: return a | b;
-    case Op::Xor: return a ^ b;
-    case Op::ShiftLeft: return b >= (w == kInteger ? 64 : w) ? 0 : truncate(a << b, w);
-    case Op::LogicalShiftRight: return b >= (w == kInteger ? 64 : w) ? 0 : a >> b;
-    case Op::ArithmeticShiftRight: return truncate(static_cast<uint64_t>(sa >> std::min<uint64_t>(b, 63)), w);
-    case Op::Equal: return a == b;
-    case Op::UnsignedLess: return a < b;
-    case Op::UnsignedLessEqual: return a <= b;
-    case Op::SignedLess: return sa < sb;
-    case Op::SignedLessEqual: return sa <= sb;
-    case Op::Ite: return a ? b : c;
-    case Op::ZeroExtend: return a;
-    case Op::SignExtend: return truncate(static_cast<uint64_t>(sign_extend(a, w)), e.width);
-    case Op::Extract: return truncate(a >> e.low, e.width);
-    case Op::Concat: return truncate(a << e.low | b, e.width);  // low: width of b
+    case Op::And:
+      return a & b;
+    case Op::Or:
+      return a | b;
+    case Op::Xor:
+      return a ^ b;
+    case Op::ShiftLeft:
+      return b >= (w == kInteger ? 64 : w) ? 0 : truncate(a << b, w);
+    case Op::LogicalShiftRight:
+      return b >= (w == kInteger ? 64 : w) ? 0 : a >> b;
+    case Op::ArithmeticShiftRight:
+      return truncate(static_cast<uint64_t>(sa >> std::min<uint64_t>(b, 63)), w);
+    case Op::Equal:
+      return a == b;
+    case Op::UnsignedLess:
+      return a < b;
+    case Op::UnsignedLessEqual:
+      return a <= b;
+    case Op::SignedLess:
+      return sa < sb;
+    case Op::SignedLessEqual:
+      return sa <= sb;
+    case Op::Ite:
+      return a ? b : c;
+    case Op::ZeroExtend:
+      return a;
+    case Op::SignExtend:
+      return truncate(static_cast<uint64_t>(sign_extend(a, w)), e.width);
+    case Op::Extract:
+      return truncate(a >> e.low, e.width);
+    case Op::Concat:
+      return truncate(a << e.low | b, e.width);  // low: width of b
   }
   return 0;
 }
@@ -196,7 +226,8 @@ ExpressionId ExpressionPool::fold(const Expression& e) {
         return make(Op::Extract, e.width, a.a);
       }
       break;
-    default: break;
+    default:
+      break;
   }
   return intern(e);
 }
@@ -247,7 +278,9 @@ uint64_t ExpressionPool::evaluate(ExpressionId id, std::span<const uint64_t> val
       known[raw(next)] = truncate(values[e.value], e.width);
       continue;
     }
-    auto value_of = [&](ExpressionId child) { return child == kNone<ExpressionId> ? 0 : known.at(raw(child)); };
+    auto value_of = [&](ExpressionId child) {
+      return child == kNone<ExpressionId> ? 0 : known.at(raw(child));
+    };
     uint8_t operand_width = e.a == kNone<ExpressionId> ? e.width : (*this)[e.a].width;
     uint64_t value = apply(e, value_of(e.a), value_of(e.b), value_of(e.c), operand_width);
     known[raw(next)] = value;
@@ -266,22 +299,27 @@ std::string ExpressionPool::print(ExpressionId id, std::span<const std::string> 
         return value < 0 ? fmt::format("(- {})", 0 - e.value) : fmt::format("{}", value);
       }
       return fmt::format("(_ bv{} {})", e.value, e.width);
-    case Op::Symbol: return names[e.value];
-    case Op::Ite: return fmt::format("(ite {} {} {})", part(e.a), part(e.b), part(e.c));
+    case Op::Symbol:
+      return names[e.value];
+    case Op::Ite:
+      return fmt::format("(ite {} {} {})", part(e.a), part(e.b), part(e.c));
     case Op::ZeroExtend:
     case Op::SignExtend:
-      return fmt::format("((_ {} {}) {})", kBitVectorNames[static_cast<size_t>(e.op)], e.width - (*this)[e.a].width,
-                         part(e.a));
-    case Op::Extract: return fmt::format("((_ extract {} {}) {})", e.low + e.width - 1, e.low, part(e.a));
+      return fmt::format("((_ {} {}) {})", kBitVectorNames[static_cast<size_t>(e.op)],
+                         e.width - (*this)[e.a].width, part(e.a));
+    case Op::Extract:
+      return fmt::format("((_ extract {} {}) {})", e.low + e.width - 1, e.low, part(e.a));
     case Op::Xor:
       if (e.width == 1 && is_constant(e.b)) return fmt::format("(not {})", part(e.a));
       if (e.width == 1) return fmt::format("(xor {} {})", part(e.a), part(e.b));
       break;
     case Op::And:
     case Op::Or:
-      if (e.width == 1) return fmt::format("({} {} {})", e.op == Op::And ? "and" : "or", part(e.a), part(e.b));
+      if (e.width == 1)
+        return fmt::format("({} {} {})", e.op == Op::And ? "and" : "or", part(e.a), part(e.b));
       break;
-    default: break;
+    default:
+      break;
   }
   bool integers = (comparison(e.op) ? (*this)[e.a].width : e.width) == kInteger;
   std::string_view name = integers ? integer_name(e.op) : kBitVectorNames[static_cast<size_t>(e.op)];

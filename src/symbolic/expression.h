@@ -1,8 +1,8 @@
-// The program's data as expressions: a DAG in an arena, equal expressions share one node. No solver type here, so that
-// lifting, slicing and the judge of a model do not depend on one.
+// The program's data as expressions: a DAG in an arena, equal expressions share one node. No solver type
+// here, so that lifting, slicing and the judge of a model do not depend on one.
 //
-// A width of 1 to 64 is a bit-vector (1 is also the sort of conditions); 0 is a mathematical integer, as text traces
-// use them. Evaluation works on 64-bit words; integers wrap at 64 bits there.
+// A width of 1 to 64 is a bit-vector (1 is also the sort of conditions); 0 is a mathematical integer, as text
+// traces use them. Evaluation works on 64-bit words; integers wrap at 64 bits there.
 #pragma once
 
 #include <cstdint>
@@ -25,19 +25,39 @@ enum class SymbolId : uint32_t {};  // a value that is not fixed: what a read re
 inline constexpr uint8_t kInteger = 0;  // width of mathematical integers
 
 enum class Op : uint8_t {
-  Constant, Symbol,
-  Add, Subtract, Multiply, UnsignedDivide, SignedDivide, UnsignedRemainder, SignedRemainder,
-  And, Or, Xor, ShiftLeft, LogicalShiftRight, ArithmeticShiftRight,
-  Equal, UnsignedLess, UnsignedLessEqual, SignedLess, SignedLessEqual,
-  Ite, ZeroExtend, SignExtend, Extract, Concat,
+  Constant,
+  Symbol,
+  Add,
+  Subtract,
+  Multiply,
+  UnsignedDivide,
+  SignedDivide,
+  UnsignedRemainder,
+  SignedRemainder,
+  And,
+  Or,
+  Xor,
+  ShiftLeft,
+  LogicalShiftRight,
+  ArithmeticShiftRight,
+  Equal,
+  UnsignedLess,
+  UnsignedLessEqual,
+  SignedLess,
+  SignedLessEqual,
+  Ite,
+  ZeroExtend,
+  SignExtend,
+  Extract,
+  Concat,
 };
 
 struct Expression {
   Op op;
-  uint8_t width;            // of the result
-  uint16_t low = 0;         // Extract: lowest bit taken
+  uint8_t width;     // of the result
+  uint16_t low = 0;  // Extract: lowest bit taken
   ExpressionId a = kNone<ExpressionId>, b = kNone<ExpressionId>, c = kNone<ExpressionId>;
-  uint64_t value = 0;       // Constant: its bits; Symbol: its SymbolId
+  uint64_t value = 0;  // Constant: its bits; Symbol: its SymbolId
   friend bool operator==(const Expression&, const Expression&) = default;
 };
 
@@ -49,7 +69,8 @@ class ExpressionPool {
   ExpressionId constant(uint64_t value, uint8_t width);
   ExpressionId truth(bool value) { return constant(value ? 1 : 0, 1); }
   ExpressionId symbol(SymbolId symbol, uint8_t width);
-  // Folds constants and the identities that lifting meets all the time (x+0, x&x, not not x, ite of equal arms …).
+  // Folds constants and the identities that lifting meets all the time (x+0, x&x, not not x, ite of equal
+  // arms …).
   ExpressionId make(Op op, uint8_t width, ExpressionId a, ExpressionId b = kNone<ExpressionId>,
                     ExpressionId c = kNone<ExpressionId>, uint16_t low = 0);
   ExpressionId negate(ExpressionId condition) { return make(Op::Xor, 1, condition, truth(true)); }
@@ -58,7 +79,9 @@ class ExpressionPool {
   // Symbols in it, ascending, without repeats. Linear in the part of the DAG below it.
   std::vector<SymbolId> symbols(ExpressionId id) const;
   // The symbol in it if there is just one, kNone if there is none or more: known from the beginning.
-  SymbolId only_symbol(ExpressionId id) const { return only_[raw(id)] == kMany ? kNone<SymbolId> : SymbolId{only_[raw(id)]}; }
+  SymbolId only_symbol(ExpressionId id) const {
+    return only_[raw(id)] == kMany ? kNone<SymbolId> : SymbolId{only_[raw(id)]};
+  }
   // Value under an assignment: values[symbol]. Linear in the part of the DAG below it.
   uint64_t evaluate(ExpressionId id, std::span<const uint64_t> values) const;
   // SMT-LIB text; `names` gives a symbol its name.
@@ -100,7 +123,8 @@ constexpr int64_t sign_extend(uint64_t value, uint8_t width) {
   return static_cast<int64_t>(value << (64 - width)) >> (64 - width);
 }
 
-// Reads SMT-LIB: Core, Ints and fixed-size bit-vectors. `resolve` gives the expression behind a name, or kNone.
+// Reads SMT-LIB: Core, Ints and fixed-size bit-vectors. `resolve` gives the expression behind a name, or
+// kNone.
 class NameResolver {
  public:
   virtual ~NameResolver() = default;

@@ -13,7 +13,8 @@ constexpr int kDeepest = 2000;  // nested parentheses; a hostile text must not e
 
 class Parser {
  public:
-  Parser(std::string_view text, ExpressionPool& pool, NameResolver& names) : text_(text), pool_(pool), names_(names) {}
+  Parser(std::string_view text, ExpressionPool& pool, NameResolver& names)
+      : text_(text), pool_(pool), names_(names) {}
 
   Result<ExpressionId> parse() {
     ExpressionId result = term(0);
@@ -41,7 +42,9 @@ class Parser {
   std::string_view word() {
     skip_blanks();
     size_t begin = at_;
-    while (at_ < text_.size() && text_[at_] != ' ' && text_[at_] != '\t' && text_[at_] != '(' && text_[at_] != ')') ++at_;
+    while (at_ < text_.size() && text_[at_] != ' ' && text_[at_] != '\t' && text_[at_] != '(' &&
+           text_[at_] != ')')
+      ++at_;
     return text_.substr(begin, at_ - begin);
   }
   std::optional<uint64_t> number(std::string_view digits) {
@@ -109,13 +112,18 @@ class Parser {
                          const std::vector<ExpressionId>& args) {
     if (args.empty()) return fail(fmt::format("`{}` without arguments", op));
     if (!indexes.empty()) return indexed(op, indexes, args);
-    if (op == "not") return args.size() == 1 && width(args[0]) == 1 ? pool_.negate(args[0]) : fail("`not` takes a condition");
+    if (op == "not")
+      return args.size() == 1 && width(args[0]) == 1 ? pool_.negate(args[0])
+                                                     : fail("`not` takes a condition");
     if (op == "ite") {
-      if (args.size() != 3 || width(args[0]) != 1 || width(args[1]) != width(args[2])) return fail("`ite` takes a condition and two alike");
+      if (args.size() != 3 || width(args[0]) != 1 || width(args[1]) != width(args[2]))
+        return fail("`ite` takes a condition and two alike");
       return pool_.make(Op::Ite, width(args[1]), args[0], args[1], args[2]);
     }
-    if (op == "-" && args.size() == 1) return binary(Op::Subtract, kInteger, {pool_.constant(0, kInteger), args[0]});
-    if (op == "bvneg" && args.size() == 1) return binary(Op::Subtract, width(args[0]), {pool_.constant(0, width(args[0])), args[0]});
+    if (op == "-" && args.size() == 1)
+      return binary(Op::Subtract, kInteger, {pool_.constant(0, kInteger), args[0]});
+    if (op == "bvneg" && args.size() == 1)
+      return binary(Op::Subtract, width(args[0]), {pool_.constant(0, width(args[0])), args[0]});
     if (op == "bvnot" && args.size() == 1) {
       return binary(Op::Xor, width(args[0]), {args[0], pool_.constant(~uint64_t{0}, width(args[0]))});
     }
@@ -123,31 +131,59 @@ class Parser {
       auto total = static_cast<uint8_t>(width(args[0]) + width(args[1]));
       return pool_.make(Op::Concat, total, args[0], args[1], kNone<ExpressionId>, width(args[1]));
     }
-    struct Entry { std::string_view name; Op op; int operands; bool swapped; bool negated; };  // operands: 0 ints, 1 conditions, 2 bit-vectors, 3 any
+    struct Entry {
+      std::string_view name;
+      Op op;
+      int operands;
+      bool swapped;
+      bool negated;
+    };  // operands: 0 ints, 1 conditions, 2 bit-vectors, 3 any
     static constexpr Entry kEntries[] = {
-        {"+", Op::Add, 0, false, false}, {"-", Op::Subtract, 0, false, false}, {"*", Op::Multiply, 0, false, false},
-        {"div", Op::SignedDivide, 0, false, false}, {"mod", Op::SignedRemainder, 0, false, false},
-        {"<", Op::SignedLess, 0, false, false}, {"<=", Op::SignedLessEqual, 0, false, false},
-        {">", Op::SignedLess, 0, true, false}, {">=", Op::SignedLessEqual, 0, true, false},
-        {"and", Op::And, 1, false, false}, {"or", Op::Or, 1, false, false}, {"xor", Op::Xor, 1, false, false},
-        {"=", Op::Equal, 3, false, false}, {"distinct", Op::Equal, 3, false, true},
-        {"bvadd", Op::Add, 2, false, false}, {"bvsub", Op::Subtract, 2, false, false}, {"bvmul", Op::Multiply, 2, false, false},
-        {"bvudiv", Op::UnsignedDivide, 2, false, false}, {"bvsdiv", Op::SignedDivide, 2, false, false},
-        {"bvurem", Op::UnsignedRemainder, 2, false, false}, {"bvsrem", Op::SignedRemainder, 2, false, false},
-        {"bvand", Op::And, 2, false, false}, {"bvor", Op::Or, 2, false, false}, {"bvxor", Op::Xor, 2, false, false},
-        {"bvshl", Op::ShiftLeft, 2, false, false}, {"bvlshr", Op::LogicalShiftRight, 2, false, false},
+        {"+", Op::Add, 0, false, false},
+        {"-", Op::Subtract, 0, false, false},
+        {"*", Op::Multiply, 0, false, false},
+        {"div", Op::SignedDivide, 0, false, false},
+        {"mod", Op::SignedRemainder, 0, false, false},
+        {"<", Op::SignedLess, 0, false, false},
+        {"<=", Op::SignedLessEqual, 0, false, false},
+        {">", Op::SignedLess, 0, true, false},
+        {">=", Op::SignedLessEqual, 0, true, false},
+        {"and", Op::And, 1, false, false},
+        {"or", Op::Or, 1, false, false},
+        {"xor", Op::Xor, 1, false, false},
+        {"=", Op::Equal, 3, false, false},
+        {"distinct", Op::Equal, 3, false, true},
+        {"bvadd", Op::Add, 2, false, false},
+        {"bvsub", Op::Subtract, 2, false, false},
+        {"bvmul", Op::Multiply, 2, false, false},
+        {"bvudiv", Op::UnsignedDivide, 2, false, false},
+        {"bvsdiv", Op::SignedDivide, 2, false, false},
+        {"bvurem", Op::UnsignedRemainder, 2, false, false},
+        {"bvsrem", Op::SignedRemainder, 2, false, false},
+        {"bvand", Op::And, 2, false, false},
+        {"bvor", Op::Or, 2, false, false},
+        {"bvxor", Op::Xor, 2, false, false},
+        {"bvshl", Op::ShiftLeft, 2, false, false},
+        {"bvlshr", Op::LogicalShiftRight, 2, false, false},
         {"bvashr", Op::ArithmeticShiftRight, 2, false, false},
-        {"bvult", Op::UnsignedLess, 2, false, false}, {"bvule", Op::UnsignedLessEqual, 2, false, false},
-        {"bvugt", Op::UnsignedLess, 2, true, false}, {"bvuge", Op::UnsignedLessEqual, 2, true, false},
-        {"bvslt", Op::SignedLess, 2, false, false}, {"bvsle", Op::SignedLessEqual, 2, false, false},
-        {"bvsgt", Op::SignedLess, 2, true, false}, {"bvsge", Op::SignedLessEqual, 2, true, false},
+        {"bvult", Op::UnsignedLess, 2, false, false},
+        {"bvule", Op::UnsignedLessEqual, 2, false, false},
+        {"bvugt", Op::UnsignedLess, 2, true, false},
+        {"bvuge", Op::UnsignedLessEqual, 2, true, false},
+        {"bvslt", Op::SignedLess, 2, false, false},
+        {"bvsle", Op::SignedLessEqual, 2, false, false},
+        {"bvsgt", Op::SignedLess, 2, true, false},
+        {"bvsge", Op::SignedLessEqual, 2, true, false},
     };
     if (op == "=>" && args.size() == 2) return binary(Op::Or, 1, {pool_.negate(args[0]), args[1]});
     for (const Entry& entry : kEntries) {
       if (entry.name != op) continue;
       if (args.size() < 2) return fail(fmt::format("`{}` takes two arguments", op));
       uint8_t w = width(args[0]);
-      bool fits = entry.operands == 0 ? w == kInteger : entry.operands == 1 ? w == 1 : entry.operands == 2 ? w != kInteger : true;
+      bool fits = entry.operands == 0   ? w == kInteger
+                  : entry.operands == 1 ? w == 1
+                  : entry.operands == 2 ? w != kInteger
+                                        : true;
       for (ExpressionId arg : args) fits = fits && width(arg) == w;
       if (!fits) return fail(fmt::format("the arguments of `{}` do not fit", op));
       bool compares = entry.op >= Op::Equal && entry.op <= Op::SignedLessEqual;
@@ -160,15 +196,17 @@ class Parser {
     return fail(fmt::format("`{}` is not known", op));
   }
 
-  ExpressionId indexed(std::string_view op, const std::vector<uint64_t>& indexes, const std::vector<ExpressionId>& args) {
+  ExpressionId indexed(std::string_view op, const std::vector<uint64_t>& indexes,
+                       const std::vector<ExpressionId>& args) {
     uint8_t w = width(args[0]);
     if (args.size() != 1 || w == kInteger) return fail(fmt::format("`{}` takes one bit-vector", op));
     if ((op == "zero_extend" || op == "sign_extend") && indexes.size() == 1 && w + indexes[0] <= 64) {
-      return pool_.make(op == "zero_extend" ? Op::ZeroExtend : Op::SignExtend, static_cast<uint8_t>(w + indexes[0]), args[0]);
+      return pool_.make(op == "zero_extend" ? Op::ZeroExtend : Op::SignExtend,
+                        static_cast<uint8_t>(w + indexes[0]), args[0]);
     }
     if (op == "extract" && indexes.size() == 2 && indexes[0] >= indexes[1] && indexes[0] < w) {
-      return pool_.make(Op::Extract, static_cast<uint8_t>(indexes[0] - indexes[1] + 1), args[0], kNone<ExpressionId>,
-                        kNone<ExpressionId>, static_cast<uint16_t>(indexes[1]));
+      return pool_.make(Op::Extract, static_cast<uint8_t>(indexes[0] - indexes[1] + 1), args[0],
+                        kNone<ExpressionId>, kNone<ExpressionId>, static_cast<uint16_t>(indexes[1]));
     }
     return fail(fmt::format("`{}` is not known", op));
   }

@@ -10,7 +10,10 @@ namespace {
 class Run {
  public:
   Run(const SymbolicTrace& symbolic, const std::map<std::string, uint64_t>& inputs)
-      : symbolic_(symbolic), trace_(symbolic.trace()), inputs_(inputs), values_(symbolic.symbols().size(), 0) {
+      : symbolic_(symbolic),
+        trace_(symbolic.trace()),
+        inputs_(inputs),
+        values_(symbolic.symbols().size(), 0) {
     for (const ThreadInfo& thread : trace_.threads()) built_.add_thread(thread);
     for (const VariableInfo& variable : trace_.variables()) built_.add_variable(variable);
     for (const SyncInfo& sync : trace_.syncs()) built_.add_sync(sync);
@@ -23,14 +26,16 @@ class Run {
     if (SymbolId symbol = symbolic_.bound(at); symbol != kNone<SymbolId>) {
       const SymbolInfo& info = symbolic_.symbol(symbol);
       auto chosen = inputs_.find(info.name);
-      uint64_t value = is_access(event.kind) ? held(event.variable(), at)
-                       : info.input && chosen != inputs_.end() ? chosen->second : info.recorded;
+      uint64_t value = is_access(event.kind)                   ? held(event.variable(), at)
+                       : info.input && chosen != inputs_.end() ? chosen->second
+                                                               : info.recorded;
       values_[raw(symbol)] = truncate(value, info.width);
     }
     if (reads(event.kind)) read = held(event.variable(), at);
     ExpressionId condition = symbolic_.condition(at);
     if (condition != kNone<ExpressionId> && symbolic_.pool().evaluate(condition, values_) == 0) {
-      return Error{fmt::format("event {}", raw(at)), trace_.thread(event.thread).name + " would leave its path here"};
+      return Error{fmt::format("event {}", raw(at)),
+                   trace_.thread(event.thread).name + " would leave its path here"};
     }
     if (event.kind == EventKind::Read) event.value = read;
     if (writes(event.kind)) {
@@ -42,7 +47,8 @@ class Run {
       }
       memory_[event.object] = event.value;
     }
-    if (is_access(event.kind) && symbolic_.written_outside(event.variable())) return Done{};  // others write it too, unseen
+    if (is_access(event.kind) && symbolic_.written_outside(event.variable()))
+      return Done{};  // others write it too, unseen
     if (event.kind == EventKind::Update) {
       built_.add_update(event, read);
     } else {

@@ -50,8 +50,8 @@ bool may_depend(EventKind kind) {
          kind != EventKind::Exit;
 }
 
-// A trace without data: every write is what it was, and a read must have returned what it returned as soon as its thread
-// does anything that could depend on it.
+// A trace without data: every write is what it was, and a read must have returned what it returned as soon as
+// its thread does anything that could depend on it.
 void pin_recorded_values(SymbolicTrace& lifted) {
   const Trace& trace = lifted.trace();
   ExpressionPool& pool = lifted.pool();
@@ -67,9 +67,14 @@ void pin_recorded_values(SymbolicTrace& lifted) {
     if (!reads(event.kind)) continue;
     uint64_t value = event.kind == EventKind::Update ? trace.old_value(at) : event.value;
     SymbolId symbol = lifted.bind(at, fmt::format("read{}", i), kInteger, value);
-    ExpressionId kept = pool.make(Op::Equal, 1, pool.symbol(symbol, kInteger), pool.constant(value, kInteger));
-    if (event.kind == EventKind::Update) lifted.assume(at, pool.make(Op::And, 1, kept, lifted.condition(at) == kNone<ExpressionId> ? pool.truth(true) : lifted.condition(at)));
-    else pending[raw(event.thread)] = kept;
+    ExpressionId kept =
+        pool.make(Op::Equal, 1, pool.symbol(symbol, kInteger), pool.constant(value, kInteger));
+    if (event.kind == EventKind::Update)
+      lifted.assume(at, pool.make(Op::And, 1, kept,
+                                  lifted.condition(at) == kNone<ExpressionId> ? pool.truth(true)
+                                                                              : lifted.condition(at)));
+    else
+      pending[raw(event.thread)] = kept;
   }
 }
 
@@ -85,7 +90,8 @@ ExpressionId SymbolicTrace::initial(VariableId variable, uint8_t width) {
   return pool_.constant(trace_->variable(variable).initial, width);
 }
 
-SymbolId SymbolicTrace::bind(EventIndex event, std::string name, uint8_t width, uint64_t recorded, bool input) {
+SymbolId SymbolicTrace::bind(EventIndex event, std::string name, uint8_t width, uint64_t recorded,
+                             bool input) {
   SymbolId id = id_of<SymbolId>(symbols_.size());
   symbols_.push_back({std::move(name), event, width, recorded, input});
   bound_[raw(event)] = id;
@@ -118,7 +124,8 @@ Result<SymbolicTrace> lift_annotations(const Trace& trace) {
       if (expression == kNone<ExpressionId>) expression = lifted.pool().constant(event.value, kInteger);
       if (lifted.pool()[expression].width == 1) {  // a condition stored as a number
         ExpressionPool& pool = lifted.pool();
-        expression = pool.make(Op::Ite, kInteger, expression, pool.constant(1, kInteger), pool.constant(0, kInteger));
+        expression =
+            pool.make(Op::Ite, kInteger, expression, pool.constant(1, kInteger), pool.constant(0, kInteger));
       }
       lifted.store(at, expression);
     } else if (event.kind == EventKind::Assume) {

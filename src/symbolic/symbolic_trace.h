@@ -1,5 +1,6 @@
-// A trace with the program's data: what each read binds, what each write computes, which conditions were taken.
-// Made from a text trace's `-> name`, `= expr` and `assume` here; from a recorded run by walking its bitcode.
+// A trace with the program's data: what each read binds, what each write computes, which conditions were
+// taken. Made from a text trace's `-> name`, `= expr` and `assume` here; from a recorded run by walking its
+// bitcode.
 #pragma once
 
 #include <map>
@@ -14,22 +15,23 @@
 namespace cleave {
 
 struct SymbolInfo {
-  std::string name;        // as bound, or a name of its own
-  EventIndex event;        // the read, update or input that binds it
+  std::string name;  // as bound, or a name of its own
+  EventIndex event;  // the read, update or input that binds it
   uint8_t width = kInteger;
-  uint64_t recorded = 0;   // its value in the recorded run
+  uint64_t recorded = 0;  // its value in the recorded run
   bool input = false;
 };
 
-// A store to an element of an array whose index depends on symbols (the paper's a[i]): the index says where it goes. The
-// event's condition keeps it within the array.
+// A store to an element of an array whose index depends on symbols (the paper's a[i]): the index says where
+// it goes. The event's condition keeps it within the array.
 struct MovingStore {
   struct Place {
     VariableId variable;
-    uint64_t index;      // value of `index` with which it goes there
+    uint64_t index;  // value of `index` with which it goes there
   };
   ExpressionId index;
-  std::vector<Place> places;  // elements that the trace has accesses of; the one that was recorded is among them
+  std::vector<Place>
+      places;  // elements that the trace has accesses of; the one that was recorded is among them
 };
 
 // Per event, by position in the trace. The trace must outlive it.
@@ -48,21 +50,23 @@ class SymbolicTrace {
   // What an assume asks for; kNone for other events.
   ExpressionId condition(EventIndex event) const { return condition_[raw(event)]; }
 
-  // The first event of the straight run of code that the event is in: a scheduler that decides between such runs does not
-  // come between their events. The event itself where that is not known.
+  // The first event of the straight run of code that the event is in: a scheduler that decides between such
+  // runs does not come between their events. The event itself where that is not known.
   EventIndex run_of(EventIndex event) const { return run_.empty() ? event : run_[raw(event)]; }
   void set_runs(std::vector<EventIndex> run_of_event) { run_ = std::move(run_of_event); }
 
   std::span<const SymbolInfo> symbols() const { return symbols_; }
   const SymbolInfo& symbol(SymbolId id) const { return symbols_[raw(id)]; }
-  // Code that is not instrumented has written it too: somewhere it held what no event wrote. Its reads bind nothing and keep
-  // their recorded values.
+  // Code that is not instrumented has written it too: somewhere it held what no event wrote. Its reads bind
+  // nothing and keep their recorded values.
   bool written_outside(VariableId variable) const { return !outside_.empty() && outside_[raw(variable)]; }
   void set_written_outside(std::vector<bool> variables) { outside_ = std::move(variables); }
-  // Events that stay in the order in which they were recorded: accesses of such variables, and what ran where one of them
-  // was written unseen. The first of each pair comes before the second in every interleaving.
+  // Events that stay in the order in which they were recorded: accesses of such variables, and what ran where
+  // one of them was written unseen. The first of each pair comes before the second in every interleaving.
   std::span<const std::pair<EventIndex, EventIndex>> kept_order() const { return kept_order_; }
-  void set_kept_order(std::vector<std::pair<EventIndex, EventIndex>> pairs) { kept_order_ = std::move(pairs); }
+  void set_kept_order(std::vector<std::pair<EventIndex, EventIndex>> pairs) {
+    kept_order_ = std::move(pairs);
+  }
   // Value of the variable before the first event, as an expression of that width.
   ExpressionId initial(VariableId variable, uint8_t width);
 
@@ -89,9 +93,9 @@ class SymbolicTrace {
   std::map<uint64_t, MovingStore> moving_;
 };
 
-// From the annotations of a text trace. A trace without any annotation says nothing of how values flow: then every
-// read binds a symbol that must keep its recorded value, so nothing infeasible can follow.
-// A name may be bound again; it means its latest binding in the same thread, else the latest in the trace.
+// From the annotations of a text trace. A trace without any annotation says nothing of how values flow: then
+// every read binds a symbol that must keep its recorded value, so nothing infeasible can follow. A name may
+// be bound again; it means its latest binding in the same thread, else the latest in the trace.
 Result<SymbolicTrace> lift_annotations(const Trace& trace);
 
 }  // namespace cleave

@@ -6,10 +6,14 @@ const SegmentPlan* ThreadScript::hook_of(const ScriptSlot& slot) const {
   size_t word = 0;
   switch (slot.kind) {
     case RecordKind::atomic:
-    case RecordKind::fence: break;
+    case RecordKind::fence:
+      break;
     case RecordKind::range_read:
-    case RecordKind::range_write: word = 1; break;
-    default: return nullptr;
+    case RecordKind::range_write:
+      word = 1;
+      break;
+    default:
+      return nullptr;
   }
   if (slot.words.size() <= word) return nullptr;
   return file_.modules().find(slot.words[word] & CLEAVE_HEADER_ADDRESS_MASK, UINT64_MAX - 1);
@@ -37,7 +41,8 @@ bool ThreadScript::fetch() {
   // The tables of the legs follow that of the segment, each with the slots of its leg.
   const std::vector<SegmentTable>& tables = record->segment->module->tables.segments;
   size_t leg = record->segment->index + 1, left = SIZE_MAX;
-  if ((tables[record->segment->index].flags & CLEAVE_SEGMENT_LEGS) != 0 && leg < tables.size()) left = tables[leg].slots.size();
+  if ((tables[record->segment->index].flags & CLEAVE_SEGMENT_LEGS) != 0 && leg < tables.size())
+    left = tables[leg].slots.size();
   for (uint32_t i = 0; i < record->segment->slots.size(); ++i) {
     while (left == 0 && leg + 1 < tables.size()) left = tables[++leg].slots.size();
     if (left != SIZE_MAX) --left;

@@ -1,4 +1,5 @@
-// What a thread recorded, in the form a walk consumes it: slots in program order, records of hooks, branch outcomes.
+// What a thread recorded, in the form a walk consumes it: slots in program order, records of hooks, branch
+// outcomes.
 #pragma once
 
 #include <deque>
@@ -14,9 +15,9 @@ struct ScriptSlot {
   uint32_t slot = 0, leg = 0;
   uint64_t record = 0;
   RecordKind kind = RecordKind::segment;
-  uint64_t address = 0, value = 0;       // of reads, writes; value of results, switches, tokens, calls
-  std::vector<uint64_t> words;           // payload of a runtime's record
-  const SegmentPlan* hook = nullptr;     // segment that a hook's record (atomic, fence, range) refers to
+  uint64_t address = 0, value = 0;    // of reads, writes; value of results, switches, tokens, calls
+  std::vector<uint64_t> words;        // payload of a runtime's record
+  const SegmentPlan* hook = nullptr;  // segment that a hook's record (atomic, fence, range) refers to
 
   const SlotPlan& plan() const { return segment->slots[slot]; }
   bool is(SlotKind wanted) const { return segment != nullptr && plan().kind == wanted; }

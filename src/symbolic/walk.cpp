@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <optional>
+#include <set>
 
 #include "symbolic/walker.h"
 
@@ -34,7 +34,8 @@ std::vector<bool> shared_variables(const Trace& trace) {
 // A variable that code outside writes: accesses by events, and before which of them it was written unseen.
 struct UnseenWrites {
   std::vector<uint32_t> accesses;
-  std::vector<size_t> changed;   // numbers into accesses: found another value than was there after the one before
+  std::vector<size_t>
+      changed;  // numbers into accesses: found another value than was there after the one before
 };
 
 // Variables that held, at some read, what no event before it wrote: code that is not instrumented did.
@@ -73,12 +74,13 @@ std::vector<bool> written_outside(const Trace& trace, std::map<uint32_t, UnseenW
   return outside;
 }
 
-// Where a variable of several threads was written unseen, the run keeps its order: what accessed it before comes before all
-// that ran there, and what accesses it afterwards comes after. Only threads that access the variable are thought to
-// have written it, if one of them ran there.
+// Where a variable of several threads was written unseen, the run keeps its order: what accessed it before
+// comes before all that ran there, and what accesses it afterwards comes after. Only threads that access the
+// variable are thought to have written it, if one of them ran there.
 class UnseenOrder {
  public:
-  UnseenOrder(const Trace& trace, const std::vector<std::vector<uint32_t>>& events) : trace_(trace), events_(events) {}
+  UnseenOrder(const Trace& trace, const std::vector<std::vector<uint32_t>>& events)
+      : trace_(trace), events_(events) {}
 
   void keep(const UnseenWrites& variable) {
     std::set<uint32_t> threads;
@@ -88,7 +90,8 @@ class UnseenOrder {
       const uint32_t before = variable.accesses[j - 1], after = variable.accesses[j];
       bool any = false;
       for (uint32_t writer : threads) any = keep(variable, j, threads, writer, before, after) || any;
-      for (uint32_t writer = 0; writer < events_.size() && !any; ++writer) keep(variable, j, threads, writer, before, after);
+      for (uint32_t writer = 0; writer < events_.size() && !any; ++writer)
+        keep(variable, j, threads, writer, before, after);
     }
   }
   std::vector<std::pair<EventIndex, EventIndex>> take() { return std::move(pairs_); }
@@ -97,9 +100,11 @@ class UnseenOrder {
   uint32_t thread_of(uint32_t event) const { return raw(trace_.events()[event].thread); }
 
   // With this thread as the one that wrote between the two accesses: whether it ran there.
-  bool keep(const UnseenWrites& variable, size_t j, const std::set<uint32_t>& threads, uint32_t writer, uint32_t before, uint32_t after) {
+  bool keep(const UnseenWrites& variable, size_t j, const std::set<uint32_t>& threads, uint32_t writer,
+            uint32_t before, uint32_t after) {
     const std::vector<uint32_t>& mine = events_[writer];
-    auto first = std::upper_bound(mine.begin(), mine.end(), before), end = std::lower_bound(first, mine.end(), after);
+    auto first = std::upper_bound(mine.begin(), mine.end(), before),
+         end = std::lower_bound(first, mine.end(), after);
     if (first == end) return false;
     for (uint32_t thread : threads) {
       if (thread == writer) continue;
@@ -133,7 +138,8 @@ void pin_the_rest(WalkContext& context) {
       if (!is_access(event.kind) || !context.shared[event.object]) continue;
       EventIndex at = id_of<EventIndex>(mine[i]);
       auto width = static_cast<uint8_t>(event.width() == 0 || event.width() > 8 ? 64 : event.width() * 8);
-      if (writes(event.kind) && symbolic.stored(at) == kNone<ExpressionId>) symbolic.store(at, pool.constant(event.value, width));
+      if (writes(event.kind) && symbolic.stored(at) == kNone<ExpressionId>)
+        symbolic.store(at, pool.constant(event.value, width));
       if (!reads(event.kind) || symbolic.bound(at) != kNone<SymbolId>) continue;
       uint64_t value = event.kind == EventKind::Update ? trace.old_value(at) : event.value;
       SymbolId symbol = symbolic.bind(at, fmt::format("r{}", mine[i]), width, value);
@@ -152,9 +158,10 @@ void note_runs(WalkContext& context) {
   std::vector<EventIndex> run_of(trace.size());
   for (const std::vector<uint32_t>& mine : context.events) {
     for (size_t i = 0; i < mine.size(); ++i) {
-      const bool goes_on = i > 0 && is_access(trace.events()[mine[i]].kind) && is_access(trace.events()[mine[i - 1]].kind) &&
-                           context.recorded.origins[mine[i]].record == context.recorded.origins[mine[i - 1]].record &&
-                           context.legs[mine[i]] == context.legs[mine[i - 1]];
+      const bool goes_on =
+          i > 0 && is_access(trace.events()[mine[i]].kind) && is_access(trace.events()[mine[i - 1]].kind) &&
+          context.recorded.origins[mine[i]].record == context.recorded.origins[mine[i - 1]].record &&
+          context.legs[mine[i]] == context.legs[mine[i - 1]];
       run_of[mine[i]] = goes_on ? run_of[mine[i - 1]] : id_of<EventIndex>(mine[i]);
     }
   }
@@ -172,7 +179,8 @@ void walk_threads(WalkContext& context) {
     context.events[raw(event.thread)].push_back(i);
     alone = alone && event.kind != EventKind::Fork;
     if (writes(event.kind) && !alone) context.settled[event.object] = false;
-    if (is_access(event.kind) && context.owner[event.object] == UINT32_MAX) context.owner[event.object] = raw(event.thread);
+    if (is_access(event.kind) && context.owner[event.object] == UINT32_MAX)
+      context.owner[event.object] = raw(event.thread);
   }
   for (size_t v = 0; v < trace.variables().size(); ++v) {
     auto [it, fresh] = context.by_address.emplace(trace.variables()[v].address, id_of<VariableId>(v));
@@ -187,7 +195,8 @@ void walk_threads(WalkContext& context) {
 }
 
 // The program, and from the other files the modules that the trace has and the program has not.
-Result<Program> open_program(const RecordedTrace& recorded, const std::vector<std::string>& files, std::vector<std::string>* remarks) {
+Result<Program> open_program(const RecordedTrace& recorded, const std::vector<std::string>& files,
+                             std::vector<std::string>* remarks) {
   if (files.empty()) return Error{"", "the trace does not say which program it is of"};
   Result<Program> opened = Program::open(files[0]);
   if (!opened.ok()) return opened.error();
@@ -202,31 +211,46 @@ Result<Program> open_program(const RecordedTrace& recorded, const std::vector<st
     }
   }
   for (const Module& module : modules) {
-    if (missing(module)) remarks->push_back("no bitcode of " + module.name + " was found: what its code did keeps its recorded values");
+    if (missing(module))
+      remarks->push_back("no bitcode of " + module.name +
+                         " was found: what its code did keeps its recorded values");
   }
   return program;
 }
 
 }  // namespace
 
-Result<SymbolicTrace> walk_recorded_paths(const RecordedTrace& recorded, const std::vector<std::string>& files, WalkReport* report) {
-  if (recorded.origins.size() != recorded.trace.size()) return Error{"", "the trace was not recorded from a program"};
+Result<SymbolicTrace> walk_recorded_paths(const RecordedTrace& recorded,
+                                          const std::vector<std::string>& files, WalkReport* report) {
+  if (recorded.origins.size() != recorded.trace.size())
+    return Error{"", "the trace was not recorded from a program"};
   std::vector<std::string> without_bitcode;
   Result<Program> opened = open_program(recorded, files, &without_bitcode);
   if (!opened.ok()) return opened.error();
   Bitcode bitcode(std::move(opened).value());
   std::map<uint32_t, UnseenWrites> unseen;
-  std::vector<bool> shared = shared_variables(recorded.trace), outside = written_outside(recorded.trace, &unseen);
+  std::vector<bool> shared = shared_variables(recorded.trace),
+                    outside = written_outside(recorded.trace, &unseen);
   for (size_t v = 0; v < shared.size(); ++v) shared[v] = shared[v] && !outside[v];
-  // What a store may move over has to be looked at as shared memory, and that is known only after the walk: again then.
+  // What a store may move over has to be looked at as shared memory, and that is known only after the walk:
+  // again then.
   constexpr int kMostWalks = 4;
   for (int walk = 1;; ++walk) {
     *report = {};
     report->remarks = without_bitcode;
     SymbolicTrace symbolic(recorded.trace);
     symbolic.set_written_outside(outside);
-    WalkContext context{.recorded = recorded, .bitcode = bitcode, .symbolic = symbolic, .report = *report, .shared = shared,
-                        .events = {}, .legs = std::vector<uint32_t>(recorded.trace.size()), .not_modelled = {}, .by_address = {}, .stores_move = walk < kMostWalks, .moved_over = {}};
+    WalkContext context{.recorded = recorded,
+                        .bitcode = bitcode,
+                        .symbolic = symbolic,
+                        .report = *report,
+                        .shared = shared,
+                        .events = {},
+                        .legs = std::vector<uint32_t>(recorded.trace.size()),
+                        .not_modelled = {},
+                        .by_address = {},
+                        .stores_move = walk < kMostWalks,
+                        .moved_over = {}};
     walk_threads(context);
     bool grown = false;
     for (uint32_t variable : context.moved_over) {

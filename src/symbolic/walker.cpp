@@ -18,13 +18,18 @@ constexpr uint64_t kMostInstructions = 4'000'000'000;
 const char* slot_word(const ScriptSlot& slot) {
   if (slot.is(SlotKind::Read)) return "read";
   if (slot.is(SlotKind::Write)) return "write";
-  return slot.kind == RecordKind::range_read ? "range read" : slot.kind == RecordKind::range_write ? "range written" : "record";
+  return slot.kind == RecordKind::range_read    ? "range read"
+         : slot.kind == RecordKind::range_write ? "range written"
+                                                : "record";
 }
 
 }  // namespace
 
 Walker::Walker(WalkContext& context, ThreadId thread, size_t lane)
-    : context_(context), thread_(thread), script_(*context.recorded.file, lane), memory_(context.symbolic.pool()),
+    : context_(context),
+      thread_(thread),
+      script_(*context.recorded.file, lane),
+      memory_(context.symbolic.pool()),
       next_invented_(kInventedFrom + (uint64_t{raw(thread)} << 40)) {
   for (uint32_t event : context.events[raw(thread)]) {
     const EventOrigin& origin = context.recorded.origins[event];
@@ -50,7 +55,8 @@ void Walker::lose(std::string why) {
   ++context_.report.threads_lost;
   std::string where = frames_.empty() ? "" : " in " + top().function->getName().str();
   if (!frames_.empty() && top().next != top().block->begin()) {
-    if (const DebugLoc& line = std::prev(top().next)->getDebugLoc()) where += fmt::format(", line {}", line.getLine());
+    if (const DebugLoc& line = std::prev(top().next)->getDebugLoc())
+      where += fmt::format(", line {}", line.getLine());
   }
   context_.report.remarks.push_back(fmt::format("{}: {}{}; the rest of the thread keeps its recorded values",
                                                 context_.recorded.trace.thread(thread_).name, why, where));
@@ -63,8 +69,8 @@ void Walker::mismatch(uint64_t computed, uint64_t recorded) {
   raw_string_ostream out(text);
   Frame& frame = top();
   std::prev(frame.next)->print(out);
-  context_.report.remarks.push_back(fmt::format("{}: {} computes {:#x}, recorded is {:#x}", frame.function->getName().str(),
-                                                text, computed, recorded));
+  context_.report.remarks.push_back(fmt::format("{}: {} computes {:#x}, recorded is {:#x}",
+                                                frame.function->getName().str(), text, computed, recorded));
 }
 
 // Every slot that passes moves the thread's place among its events: conditions hang on the next one.
@@ -73,7 +79,8 @@ void Walker::pop() {
   auto it = events_by_origin_.find({slot->record, slot->segment != nullptr ? slot->slot : 0});
   if (it != events_by_origin_.end()) {
     const auto& mine = context_.events[raw(thread_)];
-    size_t after = static_cast<size_t>(std::lower_bound(mine.begin(), mine.end(), it->second.back()) - mine.begin()) + 1;
+    size_t after =
+        static_cast<size_t>(std::lower_bound(mine.begin(), mine.end(), it->second.back()) - mine.begin()) + 1;
     progress_ = std::max(progress_, after);
     for (uint32_t event : it->second) context_.legs[event] = slot->leg;
   }
@@ -88,8 +95,8 @@ const ScriptSlot* Walker::next_place() {
   }
 }
 
-// The next slot of this kind. Others that instructions do not ask for are passed over; a read or write that nobody asked
-// for means that walk and records have parted.
+// The next slot of this kind. Others that instructions do not ask for are passed over; a read or write that
+// nobody asked for means that walk and records have parted.
 const ScriptSlot* Walker::take(SlotKind kind) {
   for (;;) {
     const ScriptSlot* slot = script_.peek();
@@ -103,7 +110,8 @@ const ScriptSlot* Walker::take(SlotKind kind) {
                     : slot->plan().kind != SlotKind::Read && slot->plan().kind != SlotKind::Write;
     if (!skip) {
       Function* there = function_at(*slot->place());
-      lose(fmt::format("the records do not fit the code (they have a {} in {})", slot_word(*slot), there == nullptr ? "?" : there->getName().str()));
+      lose(fmt::format("the records do not fit the code (they have a {} in {})", slot_word(*slot),
+                       there == nullptr ? "?" : there->getName().str()));
       return nullptr;
     }
     pop();
@@ -117,7 +125,9 @@ Function* Walker::function_at(const SegmentPlan& segment) {
   return context_.bitcode.function(segment.module->identity, tables.functions[index].linkage);
 }
 
-bool Walker::in_current_function(const SegmentPlan& segment) { return function_at(segment) == top().function; }
+bool Walker::in_current_function(const SegmentPlan& segment) {
+  return function_at(segment) == top().function;
+}
 
 // Code that something outside called: a thread's first function, a constructor, a callback.
 bool Walker::enter_from_script() {
@@ -140,7 +150,8 @@ void Walker::push(Function* function, std::vector<Lanes> arguments) {
   frames_.push_back(std::move(frame));
   for (Argument& argument : function->args()) {
     unsigned number = argument.getArgNo();
-    top().values[&argument] = number < arguments.size() ? std::move(arguments[number]) : unknown_of(argument.getType());
+    top().values[&argument] =
+        number < arguments.size() ? std::move(arguments[number]) : unknown_of(argument.getType());
   }
   if (frames_.size() > 20000) return lose("recursion deeper than the walk follows");
   const ScriptSlot* slot = script_.peek();
@@ -155,7 +166,8 @@ void Walker::push(Function* function, std::vector<Lanes> arguments) {
   for (Argument& argument : function->args()) {
     if (!argument.hasByValAttr()) continue;
     const ScriptSlot* copy = range_here(RecordKind::range_write);
-    top().values[&argument] = copy == nullptr ? unknown_of(argument.getType()) : Lanes{known(copy->words[2], 64)};
+    top().values[&argument] =
+        copy == nullptr ? unknown_of(argument.getType()) : Lanes{known(copy->words[2], 64)};
     if (copy == nullptr) continue;
     range_outside(*copy);
     pop();
@@ -169,8 +181,8 @@ const ScriptSlot* Walker::range_here(RecordKind kind) {
   return fits && in_current_function(*slot->hook) ? slot : nullptr;
 }
 
-// Arguments passed by value are copied at the call: read here, written where the function begins. The copy is not
-// followed; the bytes keep their values.
+// Arguments passed by value are copied at the call: read here, written where the function begins. The copy is
+// not followed; the bytes keep their values.
 void Walker::read_by_value(CallBase& call) {
   for (unsigned i = 0; i < call.arg_size(); ++i) {
     if (!call.isByValArgument(i)) continue;
@@ -184,7 +196,8 @@ void Walker::read_by_value(CallBase& call) {
 void Walker::go_to(BasicBlock* target) {
   Frame& frame = top();
   std::vector<std::pair<const PHINode*, Lanes>> merged;
-  for (PHINode& phi : target->phis()) merged.emplace_back(&phi, operand(phi.getIncomingValueForBlock(frame.block)));
+  for (PHINode& phi : target->phis())
+    merged.emplace_back(&phi, operand(phi.getIncomingValueForBlock(frame.block)));
   for (auto& [phi, lanes] : merged) frame.values[phi] = std::move(lanes);
   frame.block = target;
   frame.next = target->getFirstNonPHIIt();
@@ -194,21 +207,27 @@ void Walker::step() {
   Frame& frame = top();
   Instruction& instruction = *frame.next++;
   switch (instruction.getOpcode()) {
-    case Instruction::Br: return branch(cast<BranchInst>(instruction));
-    case Instruction::Switch: return switch_to(cast<SwitchInst>(instruction));
+    case Instruction::Br:
+      return branch(cast<BranchInst>(instruction));
+    case Instruction::Switch:
+      return switch_to(cast<SwitchInst>(instruction));
     case Instruction::Ret: {
       Value* value = cast<ReturnInst>(instruction).getReturnValue();
       return returned(value == nullptr ? Lanes{} : operand(value));
     }
     case Instruction::Call:
-    case Instruction::Invoke: return call(cast<CallBase>(instruction));
+    case Instruction::Invoke:
+      return call(cast<CallBase>(instruction));
     case Instruction::Load:
       return cast<LoadInst>(instruction).isAtomic() ? atomic(instruction) : load(cast<LoadInst>(instruction));
     case Instruction::Store:
-      return cast<StoreInst>(instruction).isAtomic() ? atomic(instruction) : store(cast<StoreInst>(instruction));
+      return cast<StoreInst>(instruction).isAtomic() ? atomic(instruction)
+                                                     : store(cast<StoreInst>(instruction));
     case Instruction::AtomicRMW:
-    case Instruction::AtomicCmpXchg: return atomic(instruction);
-    case Instruction::Fence: return;
+    case Instruction::AtomicCmpXchg:
+      return atomic(instruction);
+    case Instruction::Fence:
+      return;
     case Instruction::Alloca: {
       auto& alloca = cast<AllocaInst>(instruction);
       auto size = alloca.getAllocationSize(layout());
@@ -230,11 +249,15 @@ void Walker::step() {
       }
       return;
     }
-    case Instruction::LandingPad: frame.values[&instruction] = unknown_of(instruction.getType()); return;
+    case Instruction::LandingPad:
+      frame.values[&instruction] = unknown_of(instruction.getType());
+      return;
     case Instruction::IndirectBr:
     case Instruction::CallBr:
-    case Instruction::CatchSwitch: return lose("a computed jump");
-    default: compute(instruction);
+    case Instruction::CatchSwitch:
+      return lose("a computed jump");
+    default:
+      compute(instruction);
   }
 }
 

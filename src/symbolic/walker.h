@@ -1,6 +1,7 @@
-// Walks one thread. Frames hold the values of a function's instructions; the script says what was read, returned and
-// decided. Addresses of stack slots and constants that no record tells are invented, outside what a program can have,
-// so that private memory works; a value that depends on one is never compared and never becomes a condition.
+// Walks one thread. Frames hold the values of a function's instructions; the script says what was read,
+// returned and decided. Addresses of stack slots and constants that no record tells are invented, outside
+// what a program can have, so that private memory works; a value that depends on one is never compared and
+// never becomes a condition.
 #pragma once
 
 #include <llvm/IR/Instructions.h>
@@ -26,15 +27,15 @@ struct WalkContext {
   Bitcode& bitcode;
   SymbolicTrace& symbolic;
   WalkReport& report;
-  std::vector<bool> shared;                       // by variable
-  std::vector<std::vector<uint32_t>> events;      // by thread, in order
-  std::vector<uint32_t> legs;                     // by event: which leg of its record it is in
+  std::vector<bool> shared;                   // by variable
+  std::vector<std::vector<uint32_t>> events;  // by thread, in order
+  std::vector<uint32_t> legs;                 // by event: which leg of its record it is in
   std::set<std::string> not_modelled;
-  std::map<uint64_t, VariableId> by_address;      // of variables; kNone where memory was used again
-  std::vector<uint32_t> owner = {};               // by variable: the thread that touched it first
-  std::vector<bool> settled = {};                 // by variable: not written any more once there is a second thread
-  bool stores_move = true;                        // false: every index keeps its value
-  std::set<uint32_t> moved_over;                  // variables that a moving store may go to
+  std::map<uint64_t, VariableId> by_address;  // of variables; kNone where memory was used again
+  std::vector<uint32_t> owner = {};           // by variable: the thread that touched it first
+  std::vector<bool> settled = {};  // by variable: not written any more once there is a second thread
+  bool stores_move = true;         // false: every index keeps its value
+  std::set<uint32_t> moved_over;   // variables that a moving store may go to
 };
 
 class Walker {
@@ -94,7 +95,9 @@ class Walker {
   Lanes unknown_of(llvm::Type* type);
   void pin(const Lane& lane);
   void assume(const Lane& condition, bool outcome);
-  bool symbolic(const Lane& lane) { return lane.known() && !lane.invented && !pool().is_constant(lane.expression); }
+  bool symbolic(const Lane& lane) {
+    return lane.known() && !lane.invented && !pool().is_constant(lane.expression);
+  }
   void count_branch(const Lane& condition);
 
   // walker_intrinsics.cpp
@@ -116,7 +119,8 @@ class Walker {
   void read_by_value(llvm::CallBase& call);
   void range_outside(const ScriptSlot& slot);
   Lane read_events(const std::vector<uint32_t>& events, uint64_t value, uint32_t bytes, uint64_t address);
-  void write_events(const std::vector<uint32_t>& events, const Lane& lane, uint64_t value, uint32_t bytes, uint64_t address);
+  void write_events(const std::vector<uint32_t>& events, const Lane& lane, uint64_t value, uint32_t bytes,
+                    uint64_t address);
   std::vector<uint32_t> events_of(const ScriptSlot& slot);
   Lane checked(Lane lane, uint64_t recorded, uint32_t bytes);
   Lanes split(llvm::Type* type, uint64_t base);
@@ -125,8 +129,8 @@ class Walker {
   bool constant_load(uint64_t address, llvm::Type* type, Lanes* lanes);
 
   // walker_elements.cpp
-  struct Element {  // of an array, chosen by an index that depends on symbols
-    Lane index;     // 64 bits
+  struct Element {           // of an array, chosen by an index that depends on symbols
+    Lane index;              // 64 bits
     uint64_t count, stride;  // count 0: the type does not say
     Lane base = {};          // of the array
   };
@@ -137,7 +141,8 @@ class Walker {
   Lane widened(const Lane& index);
   Lane element_address(llvm::GetElementPtrInst& gep);
   void pin_address(const Lane& pointer, uint64_t address);
-  void place_store(const Lane& pointer, uint64_t address, uint32_t bytes, const std::vector<uint32_t>& events);
+  void place_store(const Lane& pointer, uint64_t address, uint32_t bytes,
+                   const std::vector<uint32_t>& events);
   std::optional<Range> range_of(const Element& element, uint64_t address, uint32_t bytes);
 
   Frame& top() { return frames_.back(); }
@@ -150,13 +155,13 @@ class Walker {
   std::vector<Frame> frames_;
   PrivateMemory memory_;
   std::map<std::pair<uint64_t, uint32_t>, std::vector<uint32_t>> events_by_origin_;
-  std::vector<uint64_t> recorded_values_;             // of symbols
+  std::vector<uint64_t> recorded_values_;                      // of symbols
   std::map<const llvm::GlobalVariable*, uint64_t> constants_;  // invented addresses of constant data
   std::map<uint64_t, const llvm::GlobalVariable*> constants_by_address_;
-  std::vector<Element> elements_{1};                  // of lanes that are such addresses; 0 is none
+  std::vector<Element> elements_{1};  // of lanes that are such addresses; 0 is none
   uint64_t next_invented_;
-  size_t progress_ = 0;                               // events of the thread passed so far
-  bool met_symbols_ = false;                          // an operand that was asked for depends on symbols
+  size_t progress_ = 0;       // events of the thread passed so far
+  bool met_symbols_ = false;  // an operand that was asked for depends on symbols
   bool lost_ = false, done_ = false;
 };
 

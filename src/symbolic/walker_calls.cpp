@@ -40,7 +40,8 @@ void Walker::call(CallBase& call) {
   Function* body = nullptr;
   if (callee != nullptr) {
     body = callee->isDeclaration()
-               ? context_.bitcode.definition(callee->getName().str(), context_.bitcode.identity_of(callee->getParent()))
+               ? context_.bitcode.definition(callee->getName().str(),
+                                             context_.bitcode.identity_of(callee->getParent()))
                : callee;
     if (body != nullptr && body->hasFnAttribute(Attribute::DisableSanitizerInstrumentation)) body = nullptr;
   }
@@ -74,9 +75,10 @@ void Walker::call(CallBase& call) {
   call_outside(call);
 }
 
-// Where a call through a pointer went: what is recorded next is in the function that it entered. A function that calls
-// others has a record of its beginning, so nothing with bitcode lies in between; code without bitcode that calls back has
-// another type than the function it calls, as a rule, and its results are compared like all others. Null: not known.
+// Where a call through a pointer went: what is recorded next is in the function that it entered. A function
+// that calls others has a record of its beginning, so nothing with bitcode lies in between; code without
+// bitcode that calls back has another type than the function it calls, as a rule, and its results are
+// compared like all others. Null: not known.
 Function* Walker::target_of(CallBase& call) {
   const ScriptSlot* slot = next_place();
   if (slot != nullptr && slot->is(SlotKind::Call)) {
@@ -86,14 +88,16 @@ Function* Walker::target_of(CallBase& call) {
   if (slot == nullptr || slot->is(SlotKind::Landing) || slot->is(SlotKind::Exit)) return nullptr;
   if (!slot->is(SlotKind::Enter) && in_current_function(*slot->place())) return nullptr;
   Function* target = function_at(*slot->place());
-  if (target == nullptr || target->getFunctionType() != call.getFunctionType() || target->isVarArg()) return nullptr;
+  if (target == nullptr || target->getFunctionType() != call.getFunctionType() || target->isVarArg())
+    return nullptr;
   return target;
 }
 
-// What was recorded as the result of a call through a pointer or into another module, beside what the walk of the function
-// gave.
+// What was recorded as the result of a call through a pointer or into another module, beside what the walk of
+// the function gave.
 Lanes Walker::with_recorded_result(CallBase& call, Lanes value) {
-  if (call.getType()->isVoidTy() || call.use_empty() || value.size() != lane_count(call.getType())) return value;
+  if (call.getType()->isVoidTy() || call.use_empty() || value.size() != lane_count(call.getType()))
+    return value;
   for (Lane& lane : value) {
     const ScriptSlot* slot = next_place();
     if (slot == nullptr || !slot->is(SlotKind::CallResult)) break;
@@ -150,7 +154,8 @@ void Walker::continue_outside() {
     }
   }
   if (slot != nullptr && slot->hook != nullptr && slot->segment == nullptr &&
-      (slot->kind == RecordKind::range_read || slot->kind == RecordKind::range_write) && in_current_function(*slot->hook)) {
+      (slot->kind == RecordKind::range_read || slot->kind == RecordKind::range_write) &&
+      in_current_function(*slot->hook)) {
     range_outside(*slot);  // a string function at this call
     pop();
     return;
@@ -181,7 +186,8 @@ void Walker::continue_outside() {
 void Walker::returned(Lanes value) {
   // The ends of units and the exit stand before the return.
   for (const ScriptSlot* slot = next_place(); slot != nullptr; slot = next_place()) {
-    if (!(slot->is(SlotKind::Exit) || slot->is(SlotKind::UnitEnd)) || !in_current_function(*slot->segment)) break;
+    if (!(slot->is(SlotKind::Exit) || slot->is(SlotKind::UnitEnd)) || !in_current_function(*slot->segment))
+      break;
     bool left = slot->is(SlotKind::Exit);
     pop();
     if (left) break;

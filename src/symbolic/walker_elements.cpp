@@ -1,5 +1,5 @@
-// Addresses: computed where everything in them is known; where an array's index depends on symbols, a store may go to any
-// element of it (the paper's a[i]), which the solver sees as a store that moves.
+// Addresses: computed where everything in them is known; where an array's index depends on symbols, a store
+// may go to any element of it (the paper's a[i]), which the solver sees as a store that moves.
 #include <llvm/IR/DataLayout.h>
 #include <llvm/IR/GetElementPtrTypeIterator.h>
 
@@ -20,8 +20,8 @@ Lane Walker::widened(const Lane& index) {
   return wide;
 }
 
-// One index that depends on symbols makes the address that of an element; with several, or on top of an address that
-// depends on symbols itself, it is an address like any other.
+// One index that depends on symbols makes the address that of an element; with several, or on top of an
+// address that depends on symbols itself, it is an address like any other.
 Lane Walker::element_address(GetElementPtrInst& gep) {
   const Lane base = scalar(gep.getPointerOperand());
   const bool base_known = base.known();
@@ -32,7 +32,10 @@ Lane Walker::element_address(GetElementPtrInst& gep) {
     Lane index = scalar(it.getOperand());
     if (StructType* structure = it.getStructTypeOrNull()) {
       container = it.getIndexedType();
-      uint64_t offset = layout().getStructLayout(structure)->getElementOffset(static_cast<unsigned>(index.concrete)).getFixedValue();
+      uint64_t offset = layout()
+                            .getStructLayout(structure)
+                            ->getElementOffset(static_cast<unsigned>(index.concrete))
+                            .getFixedValue();
       if (base_known) address = make(Op::Add, 64, address, known(offset, 64));
       continue;
     }
@@ -44,10 +47,12 @@ Lane Walker::element_address(GetElementPtrInst& gep) {
     } else if (!index.known()) {
       pin(index);
     }
-    if (base_known) address = make(Op::Add, 64, address, make(Op::Multiply, 64, widened(index), known(stride, 64)));
+    if (base_known)
+      address = make(Op::Add, 64, address, make(Op::Multiply, 64, widened(index), known(stride, 64)));
   }
   Lane result = base_known ? address : Lane{.width = 64};
-  const bool base_fixed = base.element == 0 && (!base_known || !base.invented);  // by its value, or kept there by a pin
+  const bool base_fixed =
+      base.element == 0 && (!base_known || !base.invented);  // by its value, or kept there by a pin
   result.element = varying.empty() ? base.element : 0;
   if (varying.size() == 1 && base_fixed && varying[0].stride != 0) {
     varying[0].base = base;
@@ -70,14 +75,19 @@ void Walker::pin_address(const Lane& pointer, uint64_t address) {
 }
 
 // The same for a store, which may be one that moves. `events` are its events.
-void Walker::place_store(const Lane& pointer, uint64_t address, uint32_t bytes, const std::vector<uint32_t>& events) {
-  if (pointer.element == 0 || events.size() != 1 || !context_.stores_move) return pin_address(pointer, address);
+void Walker::place_store(const Lane& pointer, uint64_t address, uint32_t bytes,
+                         const std::vector<uint32_t>& events) {
+  if (pointer.element == 0 || events.size() != 1 || !context_.stores_move)
+    return pin_address(pointer, address);
   if (pointer.known() && pointer.concrete != address) return pin_address(pointer, address);
   const Element element = elements_[pointer.element];
   // One value that was there before the threads were: it does not change, and neither does the index.
   const SymbolId only = pool().only_symbol(element.index.expression);
-  const Event* read = only == kNone<SymbolId> ? nullptr : &context_.recorded.trace.event(context_.symbolic.symbol(only).event);
-  if (read != nullptr && is_access(read->kind) && context_.settled[read->object]) return pin_address(pointer, address);
+  const Event* read = only == kNone<SymbolId>
+                          ? nullptr
+                          : &context_.recorded.trace.event(context_.symbolic.symbol(only).event);
+  if (read != nullptr && is_access(read->kind) && context_.settled[read->object])
+    return pin_address(pointer, address);
   std::optional<Range> range = range_of(element, address, bytes);
   if (!range) return pin_address(pointer, address);
   ++context_.report.stores_moving;
@@ -88,9 +98,10 @@ void Walker::place_store(const Lane& pointer, uint64_t address, uint32_t bytes, 
   context_.symbolic.move(id_of<EventIndex>(events[0]), {element.index.expression, std::move(range->places)});
 }
 
-// The indexes that stay within the array: as many as its type says; else the elements on both sides that the trace has
-// accesses of, without a gap. Nothing when an element is accessed in parts or with its neighbour, or when no other
-// thread touches the array (then the pinned index costs nothing and the solver need not know).
+// The indexes that stay within the array: as many as its type says; else the elements on both sides that the
+// trace has accesses of, without a gap. Nothing when an element is accessed in parts or with its neighbour,
+// or when no other thread touches the array (then the pinned index costs nothing and the solver need not
+// know).
 std::optional<Walker::Range> Walker::range_of(const Element& element, uint64_t address, uint32_t bytes) {
   constexpr uint64_t kMostElements = 4096;
   if (element.stride < bytes) return std::nullopt;
@@ -112,7 +123,8 @@ std::optional<Walker::Range> Walker::range_of(const Element& element, uint64_t a
     range.first = index - below;
     range.count = below + above + 1;
   }
-  const uint64_t begin = address - (index - range.first) * element.stride, end = begin + range.count * element.stride;
+  const uint64_t begin = address - (index - range.first) * element.stride,
+                 end = begin + range.count * element.stride;
   bool several_threads = false;
   auto it = context_.by_address.upper_bound(begin);
   if (it != context_.by_address.begin()) --it;
@@ -124,7 +136,8 @@ std::optional<Walker::Range> Walker::range_of(const Element& element, uint64_t a
     const uint64_t within = (it->first - begin) % element.stride;
     if (within == 0 && variable.size == bytes) {
       range.places.push_back({it->second, range.first + (it->first - begin) / element.stride});
-      several_threads = several_threads || context_.shared[raw(it->second)] || context_.owner[raw(it->second)] != raw(thread_);
+      several_threads = several_threads || context_.shared[raw(it->second)] ||
+                        context_.owner[raw(it->second)] != raw(thread_);
     } else if (within < bytes || within + variable.size > element.stride) {
       return std::nullopt;
     }

@@ -1,4 +1,5 @@
-// Intrinsics: as expressions where they are arithmetic in disguise; computed concretely where a constant folder would.
+// Intrinsics: as expressions where they are arithmetic in disguise; computed concretely where a constant
+// folder would.
 #include <bit>
 
 #include "symbolic/walker.h"
@@ -20,8 +21,10 @@ Lane Walker::swapped_bytes(const Lane& a) {
   if (!a.known() || a.width % 8 != 0) return unknown(a.width, {a});
   Lane result = known(0, a.width);
   for (uint8_t low = 0; low < a.width; low = static_cast<uint8_t>(low + 8)) {
-    Lane byte = make(Op::And, a.width, make(Op::LogicalShiftRight, a.width, a, known(low, a.width)), known(255, a.width));
-    result = make(Op::Or, a.width, result, make(Op::ShiftLeft, a.width, byte, known(a.width - 8u - low, a.width)));
+    Lane byte = make(Op::And, a.width, make(Op::LogicalShiftRight, a.width, a, known(low, a.width)),
+                     known(255, a.width));
+    result =
+        make(Op::Or, a.width, result, make(Op::ShiftLeft, a.width, byte, known(a.width - 8u - low, a.width)));
   }
   return result;
 }
@@ -33,7 +36,8 @@ Lanes Walker::with_overflow(Intrinsic::ID id, const Lane& a, const Lane& b) {
   Lane result = make(adds ? Op::Add : Op::Subtract, w, a, b);
   if (id == Intrinsic::uadd_with_overflow) return {result, make(Op::UnsignedLess, 1, result, a)};
   if (id == Intrinsic::usub_with_overflow) return {result, make(Op::UnsignedLess, 1, a, b)};
-  Lane sign = make(Op::And, w, make(Op::Xor, w, a, result), make(Op::Xor, w, adds ? b : a, adds ? result : b));
+  Lane sign =
+      make(Op::And, w, make(Op::Xor, w, a, result), make(Op::Xor, w, adds ? b : a, adds ? result : b));
   return {result, make(Op::SignedLess, 1, sign, known(0, w))};
 }
 
@@ -53,13 +57,18 @@ bool Walker::folded(IntrinsicInst& call) {
   for (const Use& use : call.args()) {
     for (const Lane& lane : operand(use)) pin(lane);
   }
-  if (result.size() == 1 && a.size() == 1 && !wide(*call.getArgOperand(0)) && a[0].known() && a[0].width == result[0].width) {
+  if (result.size() == 1 && a.size() == 1 && !wide(*call.getArgOperand(0)) && a[0].known() &&
+      a[0].width == result[0].width) {
     uint64_t v = a[0].concrete;
     uint8_t w = a[0].width;
-    if (id == Intrinsic::ctpop) result[0] = known(static_cast<uint64_t>(std::popcount(v)), w);
-    else if (id == Intrinsic::ctlz) result[0] = known(v == 0 ? w : static_cast<uint64_t>(std::countl_zero(v)) - (64 - w), w);
-    else if (id == Intrinsic::cttz) result[0] = known(v == 0 ? w : static_cast<uint64_t>(std::countr_zero(v)), w);
-    else context_.not_modelled.insert(Intrinsic::getBaseName(id).str());
+    if (id == Intrinsic::ctpop)
+      result[0] = known(static_cast<uint64_t>(std::popcount(v)), w);
+    else if (id == Intrinsic::ctlz)
+      result[0] = known(v == 0 ? w : static_cast<uint64_t>(std::countl_zero(v)) - (64 - w), w);
+    else if (id == Intrinsic::cttz)
+      result[0] = known(v == 0 ? w : static_cast<uint64_t>(std::countr_zero(v)), w);
+    else
+      context_.not_modelled.insert(Intrinsic::getBaseName(id).str());
   } else {
     context_.not_modelled.insert(Intrinsic::getBaseName(id).str());
   }
@@ -84,30 +93,49 @@ bool Walker::intrinsic(IntrinsicInst& call) {
   Lanes result = unknown_of(call.getType());
   auto each = [&](auto combine) {
     Lanes a = operand(call.getArgOperand(0)), b = call.arg_size() > 1 ? operand(call.getArgOperand(1)) : a;
-    for (size_t i = 0; i < result.size(); ++i) result[i] = combine(a[std::min(i, a.size() - 1)], b[std::min(i, b.size() - 1)]);
+    for (size_t i = 0; i < result.size(); ++i)
+      result[i] = combine(a[std::min(i, a.size() - 1)], b[std::min(i, b.size() - 1)]);
   };
-  auto smaller = [&](Op less) { each([&](const Lane& a, const Lane& b) { return choose(make(less, 1, a, b), a, b); }); };
-  auto larger = [&](Op less) { each([&](const Lane& a, const Lane& b) { return choose(make(less, 1, a, b), b, a); }); };
+  auto smaller = [&](Op less) {
+    each([&](const Lane& a, const Lane& b) { return choose(make(less, 1, a, b), a, b); });
+  };
+  auto larger = [&](Op less) {
+    each([&](const Lane& a, const Lane& b) { return choose(make(less, 1, a, b), b, a); });
+  };
   switch (id) {
-    case Intrinsic::smin: smaller(Op::SignedLess); break;
-    case Intrinsic::umin: smaller(Op::UnsignedLess); break;
-    case Intrinsic::smax: larger(Op::SignedLess); break;
-    case Intrinsic::umax: larger(Op::UnsignedLess); break;
+    case Intrinsic::smin:
+      smaller(Op::SignedLess);
+      break;
+    case Intrinsic::umin:
+      smaller(Op::UnsignedLess);
+      break;
+    case Intrinsic::smax:
+      larger(Op::SignedLess);
+      break;
+    case Intrinsic::umax:
+      larger(Op::UnsignedLess);
+      break;
     case Intrinsic::expect:
     case Intrinsic::launder_invariant_group:
     case Intrinsic::strip_invariant_group:
-    case Intrinsic::ptr_annotation: result = operand(call.getArgOperand(0)); break;
+    case Intrinsic::ptr_annotation:
+      result = operand(call.getArgOperand(0));
+      break;
     case Intrinsic::abs:
       each([&](const Lane& a, const Lane&) {
-        return choose(make(Op::SignedLess, 1, a, known(0, a.width)), make(Op::Subtract, a.width, known(0, a.width), a), a);
+        return choose(make(Op::SignedLess, 1, a, known(0, a.width)),
+                      make(Op::Subtract, a.width, known(0, a.width), a), a);
       });
       break;
     case Intrinsic::fshl:
     case Intrinsic::fshr:
       if (result.size() != 1) return folded(call);
-      result[0] = funnel_shift(id == Intrinsic::fshl, scalar(call.getArgOperand(0)), scalar(call.getArgOperand(1)), scalar(call.getArgOperand(2)));
+      result[0] = funnel_shift(id == Intrinsic::fshl, scalar(call.getArgOperand(0)),
+                               scalar(call.getArgOperand(1)), scalar(call.getArgOperand(2)));
       break;
-    case Intrinsic::bswap: each([&](const Lane& a, const Lane&) { return swapped_bytes(a); }); break;
+    case Intrinsic::bswap:
+      each([&](const Lane& a, const Lane&) { return swapped_bytes(a); });
+      break;
     case Intrinsic::uadd_sat:
     case Intrinsic::usub_sat:
       each([&](const Lane& a, const Lane& b) { return saturated(id == Intrinsic::uadd_sat, a, b); });
@@ -120,13 +148,15 @@ bool Walker::intrinsic(IntrinsicInst& call) {
       result = with_overflow(id, scalar(call.getArgOperand(0)), scalar(call.getArgOperand(1)));
       break;
     case Intrinsic::fmuladd: {  // x86-64 without FMA multiplies, then adds
-      Lanes a = operand(call.getArgOperand(0)), b = operand(call.getArgOperand(1)), c = operand(call.getArgOperand(2));
+      Lanes a = operand(call.getArgOperand(0)), b = operand(call.getArgOperand(1)),
+            c = operand(call.getArgOperand(2));
       for (size_t i = 0; i < result.size(); ++i) {
         result[i] = floating(Instruction::FAdd, floating(Instruction::FMul, a[i], b[i]), c[i]);
       }
       break;
     }
-    default: return folded(call);
+    default:
+      return folded(call);
   }
   top().values[&call] = std::move(result);
   return true;

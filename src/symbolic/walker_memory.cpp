@@ -24,13 +24,16 @@ bool leaves(Type* type, const DataLayout& layout, uint64_t offset, std::vector<L
   if (auto* structure = dyn_cast<StructType>(type)) {
     const StructLayout* places = layout.getStructLayout(structure);
     for (unsigned i = 0; i < structure->getNumElements(); ++i) {
-      if (!leaves(structure->getElementType(i), layout, offset + places->getElementOffset(i).getFixedValue(), out)) return false;
+      if (!leaves(structure->getElementType(i), layout, offset + places->getElementOffset(i).getFixedValue(),
+                  out))
+        return false;
     }
     return true;
   }
   Type* element = nullptr;
   uint64_t count = 0;
-  if (auto* array = dyn_cast<ArrayType>(type)) element = array->getElementType(), count = array->getNumElements();
+  if (auto* array = dyn_cast<ArrayType>(type))
+    element = array->getElementType(), count = array->getNumElements();
   if (auto* vector = dyn_cast<FixedVectorType>(type)) {
     element = vector->getElementType(), count = vector->getNumElements();
     if (layout.getTypeSizeInBits(element) % 8 != 0) return false;
@@ -44,7 +47,8 @@ bool leaves(Type* type, const DataLayout& layout, uint64_t offset, std::vector<L
   }
   TypeSize bits = layout.getTypeSizeInBits(type);
   if (bits.isScalable() || bits.getFixedValue() > 64) return false;
-  out->push_back({offset, static_cast<uint32_t>((bits.getFixedValue() + 7) / 8), static_cast<uint8_t>(bits.getFixedValue())});
+  out->push_back({offset, static_cast<uint32_t>((bits.getFixedValue() + 7) / 8),
+                  static_cast<uint8_t>(bits.getFixedValue())});
   return true;
 }
 
@@ -60,7 +64,8 @@ Lanes Walker::split(Type* type, uint64_t base) {
   std::vector<Leaf> places;
   Lanes lanes = unknown_of(type);
   if (!leaves(type, layout(), 0, &places) || places.size() != lanes.size()) return lanes;
-  for (size_t i = 0; i < places.size(); ++i) lanes[i] = memory_.load(base + places[i].offset, places[i].bytes, places[i].width);
+  for (size_t i = 0; i < places.size(); ++i)
+    lanes[i] = memory_.load(base + places[i].offset, places[i].bytes, places[i].width);
   return lanes;
 }
 
@@ -79,14 +84,16 @@ void Walker::join(Type* type, const Lanes& lanes, uint64_t base) {
 std::vector<uint32_t> Walker::events_of(const ScriptSlot& slot) {
   auto it = events_by_origin_.find({slot.record, slot.segment != nullptr ? slot.slot : 0});
   if (it == events_by_origin_.end()) return {};
-  std::vector<uint32_t> accesses;  // the end of a unit that an exception left may have the place of the access behind it
+  std::vector<uint32_t>
+      accesses;  // the end of a unit that an exception left may have the place of the access behind it
   for (uint32_t e : it->second) {
     if (is_access(context_.recorded.trace.events()[e].kind)) accesses.push_back(e);
   }
   return accesses;
 }
 
-// A computed value beside the recorded one: equal, or the walk has a defect, which is counted, and the record counts.
+// A computed value beside the recorded one: equal, or the walk has a defect, which is counted, and the record
+// counts.
 Lane Walker::checked(Lane lane, uint64_t recorded, uint32_t bytes) {
   auto width = static_cast<uint8_t>(bytes * 8);
   recorded = truncate(recorded, width);
@@ -110,13 +117,16 @@ Lane Walker::checked(Lane lane, uint64_t recorded, uint32_t bytes) {
 }
 
 // What a read of these events returns: a symbol for each shared one; what this thread left there otherwise.
-Lane Walker::read_events(const std::vector<uint32_t>& events, uint64_t value, uint32_t bytes, uint64_t address) {
+Lane Walker::read_events(const std::vector<uint32_t>& events, uint64_t value, uint32_t bytes,
+                         uint64_t address) {
   auto width = static_cast<uint8_t>(bytes * 8);
   const Trace& trace = context_.recorded.trace;
-  bool any_shared = std::any_of(events.begin(), events.end(), [&](uint32_t e) { return context_.shared[trace.events()[e].object]; });
+  bool any_shared = std::any_of(events.begin(), events.end(),
+                                [&](uint32_t e) { return context_.shared[trace.events()[e].object]; });
   if (!any_shared) {
     Lane own = memory_.load(address, bytes, width);
-    Lane result = own.known() && !own.invented && own.concrete == truncate(value, width) ? own : known(value, width);
+    Lane result =
+        own.known() && !own.invented && own.concrete == truncate(value, width) ? own : known(value, width);
     memory_.store(address, result, bytes);
     return result;
   }
@@ -132,13 +142,16 @@ Lane Walker::read_events(const std::vector<uint32_t>& events, uint64_t value, ui
       ++context_.report.shared_reads;
     }
     SymbolId symbol = context_.symbolic.bound(index);
-    memory_.store(at, {pool().symbol(symbol, static_cast<uint8_t>(size * 8)), part, static_cast<uint8_t>(size * 8)}, size);
+    memory_.store(
+        at, {pool().symbol(symbol, static_cast<uint8_t>(size * 8)), part, static_cast<uint8_t>(size * 8)},
+        size);
   }
   Lane result = memory_.load(address, bytes, width);
   return result.known() && result.concrete == truncate(value, width) ? result : known(value, width);
 }
 
-void Walker::write_events(const std::vector<uint32_t>& events, const Lane& lane, uint64_t value, uint32_t bytes, uint64_t address) {
+void Walker::write_events(const std::vector<uint32_t>& events, const Lane& lane, uint64_t value,
+                          uint32_t bytes, uint64_t address) {
   Lane stored = checked(lane, value, bytes);
   memory_.store(address, stored, bytes);
   const Trace& trace = context_.recorded.trace;
@@ -177,7 +190,8 @@ void Walker::load(LoadInst& load) {
   if (!load.hasMetadata("cleave.slot")) {  // private, or constant
     Lanes lanes = unknown_of(load.getType());
     pin(pointer);
-    if (pointer.known() && !constant_load(pointer.concrete, load.getType(), &lanes)) lanes = split(load.getType(), pointer.concrete);
+    if (pointer.known() && !constant_load(pointer.concrete, load.getType(), &lanes))
+      lanes = split(load.getType(), pointer.concrete);
     top().values[&load] = std::move(lanes);
     return;
   }
@@ -267,8 +281,9 @@ void Walker::atomic(Instruction& instruction) {
   }
   const ScriptSlot* slot = script_.peek();
   while (slot != nullptr && slot->kind != RecordKind::atomic) {
-    bool skip = slot->segment == nullptr ? slot->hook == nullptr
-                                         : slot->plan().kind != SlotKind::Read && slot->plan().kind != SlotKind::Write;
+    bool skip = slot->segment == nullptr
+                    ? slot->hook == nullptr
+                    : slot->plan().kind != SlotKind::Read && slot->plan().kind != SlotKind::Write;
     if (!skip) return lose("an atomic operation has no record");
     pop();
     slot = script_.peek();
@@ -277,14 +292,16 @@ void Walker::atomic(Instruction& instruction) {
     done_ = true;
     return;
   }
-  uint64_t address = slot->words[1], shape = slot->words[3], old_value = slot->words[4], new_value = slot->words[5];
+  uint64_t address = slot->words[1], shape = slot->words[3], old_value = slot->words[4],
+           new_value = slot->words[5];
   auto bytes = static_cast<uint32_t>(shape >> 16 & 0xffff);
   if (bytes == 0 || bytes > 8) return lose("an atomic operation wider than a word");
   auto width = static_cast<uint8_t>(bytes * 8);
   std::vector<uint32_t> events = events_of(*slot);
   auto narrow = [&](Lane lane, Type* type) {
     uint8_t wanted = lane_width(type, layout());
-    if (lane.width > wanted) lane = {pool().make(Op::Extract, wanted, lane.expression), truncate(lane.concrete, wanted), wanted};
+    if (lane.width > wanted)
+      lane = {pool().make(Op::Extract, wanted, lane.expression), truncate(lane.concrete, wanted), wanted};
     return lane;
   };
   Lane pointer = scalar(instruction.getOperand(isa<StoreInst>(instruction) ? 1 : 0));
@@ -298,16 +315,32 @@ void Walker::atomic(Instruction& instruction) {
   } else if (auto* store = dyn_cast<StoreInst>(&instruction)) {
     write_events(events, scalar(store->getValueOperand()), new_value, bytes, address);
   } else if (auto* update = dyn_cast<AtomicRMWInst>(&instruction)) {
-    Lane old_lane = read_events(events, old_value, bytes, address), given = scalar(update->getValOperand()), fresh{.width = width};
-    if (given.known() && given.width < width) given = {pool().make(Op::ZeroExtend, width, given.expression), given.concrete, width};
+    Lane old_lane = read_events(events, old_value, bytes, address), given = scalar(update->getValOperand()),
+         fresh{.width = width};
+    if (given.known() && given.width < width)
+      given = {pool().make(Op::ZeroExtend, width, given.expression), given.concrete, width};
     switch (update->getOperation()) {
-      case AtomicRMWInst::Xchg: fresh = given; break;
-      case AtomicRMWInst::Add: fresh = make(Op::Add, width, old_lane, given); break;
-      case AtomicRMWInst::Sub: fresh = make(Op::Subtract, width, old_lane, given); break;
-      case AtomicRMWInst::And: fresh = make(Op::And, width, old_lane, given); break;
-      case AtomicRMWInst::Or: fresh = make(Op::Or, width, old_lane, given); break;
-      case AtomicRMWInst::Xor: fresh = make(Op::Xor, width, old_lane, given); break;
-      default: fresh = unknown(width, {old_lane, given}); break;
+      case AtomicRMWInst::Xchg:
+        fresh = given;
+        break;
+      case AtomicRMWInst::Add:
+        fresh = make(Op::Add, width, old_lane, given);
+        break;
+      case AtomicRMWInst::Sub:
+        fresh = make(Op::Subtract, width, old_lane, given);
+        break;
+      case AtomicRMWInst::And:
+        fresh = make(Op::And, width, old_lane, given);
+        break;
+      case AtomicRMWInst::Or:
+        fresh = make(Op::Or, width, old_lane, given);
+        break;
+      case AtomicRMWInst::Xor:
+        fresh = make(Op::Xor, width, old_lane, given);
+        break;
+      default:
+        fresh = unknown(width, {old_lane, given});
+        break;
     }
     write_events(events, fresh, new_value, bytes, address);
     top().values[update] = {narrow(old_lane, update->getType())};
@@ -328,7 +361,8 @@ void Walker::atomic(Instruction& instruction) {
   pop();
 }
 
-// A string function outside reads or writes a range: what it computes from shared bytes is not known, so they are pinned.
+// A string function outside reads or writes a range: what it computes from shared bytes is not known, so they
+// are pinned.
 void Walker::range_outside(const ScriptSlot& slot) {
   const Trace& trace = context_.recorded.trace;
   for (uint32_t e : events_of(slot)) {
@@ -340,13 +374,15 @@ void Walker::range_outside(const ScriptSlot& slot) {
     if (event.kind == EventKind::Read) {
       pin(read_events({e}, event.value, event.width(), address));
     } else {
-      write_events({e}, Lane{.width = static_cast<uint8_t>(event.width() * 8)}, event.value, event.width(), address);
+      write_events({e}, Lane{.width = static_cast<uint8_t>(event.width() * 8)}, event.value, event.width(),
+                   address);
     }
   }
 }
 
 void Walker::copy(AnyMemTransferInst& transfer) {
-  Lane from = scalar(transfer.getRawSource()), to = scalar(transfer.getRawDest()), length = scalar(transfer.getLength());
+  Lane from = scalar(transfer.getRawSource()), to = scalar(transfer.getRawDest()),
+       length = scalar(transfer.getLength());
   pin(from);
   pin(to);
   pin(length);
@@ -355,7 +391,9 @@ void Walker::copy(AnyMemTransferInst& transfer) {
   bool source_known = from.known();
   for (;;) {
     const ScriptSlot* slot = next_place();
-    if (slot == nullptr || slot->segment != nullptr || slot->hook == nullptr || !in_current_function(*slot->hook)) break;
+    if (slot == nullptr || slot->segment != nullptr || slot->hook == nullptr ||
+        !in_current_function(*slot->hook))
+      break;
     if (slot->kind == RecordKind::range_read) {
       source = slot->words[2], bytes = slot->words[3], source_known = true;
       for (uint32_t e : events_of(*slot)) {

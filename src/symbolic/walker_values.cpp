@@ -67,7 +67,8 @@ uint32_t first_lane(Type* type, ArrayRef<unsigned> path) {
 }
 
 double as_double(const Lane& lane) {
-  return lane.width == 32 ? std::bit_cast<float>(static_cast<uint32_t>(lane.concrete)) : std::bit_cast<double>(lane.concrete);
+  return lane.width == 32 ? std::bit_cast<float>(static_cast<uint32_t>(lane.concrete))
+                          : std::bit_cast<double>(lane.concrete);
 }
 uint64_t bits_of(double value, uint8_t width) {
   return width == 32 ? std::bit_cast<uint32_t>(static_cast<float>(value)) : std::bit_cast<uint64_t>(value);
@@ -75,7 +76,9 @@ uint64_t bits_of(double value, uint8_t width) {
 
 }  // namespace
 
-Lane Walker::known(uint64_t value, uint8_t width) { return {pool().constant(value, width), truncate(value, width), width}; }
+Lane Walker::known(uint64_t value, uint8_t width) {
+  return {pool().constant(value, width), truncate(value, width), width};
+}
 
 Lane Walker::unknown(uint8_t width, std::initializer_list<Lane> from) {
   for (const Lane& lane : from) pin(lane);
@@ -114,7 +117,8 @@ void Walker::assume(const Lane& condition, bool outcome) {
   EventIndex at = id_of<EventIndex>(mine[progress_]);
   ExpressionId wanted = outcome ? condition.expression : pool().negate(condition.expression);
   ExpressionId before = context_.symbolic.condition(at);
-  context_.symbolic.assume(at, before == kNone<ExpressionId> ? wanted : pool().make(Op::And, 1, before, wanted));
+  context_.symbolic.assume(at,
+                           before == kNone<ExpressionId> ? wanted : pool().make(Op::And, 1, before, wanted));
 }
 
 void Walker::count_branch(const Lane& condition) {
@@ -129,8 +133,8 @@ void Walker::count_branch(const Lane& condition) {
 Lane Walker::make(Op op, uint8_t width, const Lane& a, const Lane& b) {
   if (!a.known() || !b.known()) return unknown(width, {a, b});
   Expression shape{.op = op, .width = width};
-  Lane result{pool().make(op, width, a.expression, b.expression), truncate(apply(shape, a.concrete, b.concrete, 0, a.width), width),
-              width};
+  Lane result{pool().make(op, width, a.expression, b.expression),
+              truncate(apply(shape, a.concrete, b.concrete, 0, a.width), width), width};
   result.invented = a.invented || b.invented;
   return result;
 }
@@ -169,7 +173,8 @@ Lanes Walker::operand(const Value* value) {
 Lanes Walker::constant(const Constant* value) {
   Type* type = value->getType();
   if (is_wide(type, layout())) return unknown_of(type);
-  if (auto* number = dyn_cast<ConstantInt>(value)) return {known(number->getZExtValue(), lane_width(type, layout()))};
+  if (auto* number = dyn_cast<ConstantInt>(value))
+    return {known(number->getZExtValue(), lane_width(type, layout()))};
   if (auto* number = dyn_cast<ConstantFP>(value)) {
     return {known(number->getValueAPF().bitcastToAPInt().getZExtValue(), lane_width(type, layout()))};
   }
@@ -207,7 +212,8 @@ Lanes Walker::constant(const Constant* value) {
 
 void Walker::compute(Instruction& instruction) {
   met_symbols_ = false;
-  Lanes result = unknown_of(instruction.getType()->isVoidTy() ? Type::getInt1Ty(instruction.getContext()) : instruction.getType());
+  Lanes result = unknown_of(instruction.getType()->isVoidTy() ? Type::getInt1Ty(instruction.getContext())
+                                                              : instruction.getType());
   if (is_wide(instruction.getType(), layout())) {
     for (const Use& use : instruction.operands()) {
       for (const Lane& lane : operand(use)) pin(lane);
@@ -225,7 +231,9 @@ void Walker::compute(Instruction& instruction) {
   };
   if (auto* op = dyn_cast<BinaryOperator>(&instruction)) {
     bool real = op->getType()->isFPOrFPVectorTy();
-    lanewise([&](const Lane& a, const Lane& b) { return real ? floating(op->getOpcode(), a, b) : binary(*op, a, b); });
+    lanewise([&](const Lane& a, const Lane& b) {
+      return real ? floating(op->getOpcode(), a, b) : binary(*op, a, b);
+    });
   } else if (auto* op = dyn_cast<UnaryOperator>(&instruction)) {
     lanewise([&](const Lane& a, const Lane&) {  // fneg flips the sign bit
       return make(Op::Xor, a.width, a, known(uint64_t{1} << (a.width - 1), a.width));
@@ -239,11 +247,13 @@ void Walker::compute(Instruction& instruction) {
     for (size_t i = 0; i < result.size(); ++i) {
       result[i] = same_shape ? cast_lane(*cast_op, from[i], result[i].width) : result[i];
     }
-    if (!same_shape) for (const Lane& lane : from) pin(lane);
+    if (!same_shape)
+      for (const Lane& lane : from) pin(lane);
   } else if (auto* gep = dyn_cast<GetElementPtrInst>(&instruction)) {
     if (result.size() == 1) result[0] = element_address(*gep);
   } else if (auto* select = dyn_cast<SelectInst>(&instruction)) {
-    Lanes condition = operand(select->getCondition()), a = operand(select->getTrueValue()), b = operand(select->getFalseValue());
+    Lanes condition = operand(select->getCondition()), a = operand(select->getTrueValue()),
+          b = operand(select->getFalseValue());
     for (size_t i = 0; i < result.size(); ++i) {
       result[i] = choose(condition[std::min(i, condition.size() - 1)], a[i], b[i]);
     }
@@ -265,7 +275,8 @@ void Walker::compute(Instruction& instruction) {
     result = operand(element->getOperand(0));
     Lane index = scalar(element->getOperand(2));
     if (index.known()) pin(index);
-    if (index.known() && index.concrete < result.size()) result[index.concrete] = scalar(element->getOperand(1));
+    if (index.known() && index.concrete < result.size())
+      result[index.concrete] = scalar(element->getOperand(1));
   } else if (auto* shuffle = dyn_cast<ShuffleVectorInst>(&instruction)) {
     Lanes a = operand(shuffle->getOperand(0)), b = operand(shuffle->getOperand(1));
     for (size_t i = 0; i < result.size(); ++i) {
@@ -286,20 +297,34 @@ void Walker::compute(Instruction& instruction) {
 
 Lane Walker::binary(BinaryOperator& op, const Lane& a, const Lane& b) {
   switch (op.getOpcode()) {
-    case Instruction::Add: return make(Op::Add, a.width, a, b);
-    case Instruction::Sub: return make(Op::Subtract, a.width, a, b);
-    case Instruction::Mul: return make(Op::Multiply, a.width, a, b);
-    case Instruction::UDiv: return make(Op::UnsignedDivide, a.width, a, b);
-    case Instruction::SDiv: return make(Op::SignedDivide, a.width, a, b);
-    case Instruction::URem: return make(Op::UnsignedRemainder, a.width, a, b);
-    case Instruction::SRem: return make(Op::SignedRemainder, a.width, a, b);
-    case Instruction::And: return make(Op::And, a.width, a, b);
-    case Instruction::Or: return make(Op::Or, a.width, a, b);
-    case Instruction::Xor: return make(Op::Xor, a.width, a, b);
-    case Instruction::Shl: return make(Op::ShiftLeft, a.width, a, b);
-    case Instruction::LShr: return make(Op::LogicalShiftRight, a.width, a, b);
-    case Instruction::AShr: return make(Op::ArithmeticShiftRight, a.width, a, b);
-    default: return unknown(a.width, {a, b});
+    case Instruction::Add:
+      return make(Op::Add, a.width, a, b);
+    case Instruction::Sub:
+      return make(Op::Subtract, a.width, a, b);
+    case Instruction::Mul:
+      return make(Op::Multiply, a.width, a, b);
+    case Instruction::UDiv:
+      return make(Op::UnsignedDivide, a.width, a, b);
+    case Instruction::SDiv:
+      return make(Op::SignedDivide, a.width, a, b);
+    case Instruction::URem:
+      return make(Op::UnsignedRemainder, a.width, a, b);
+    case Instruction::SRem:
+      return make(Op::SignedRemainder, a.width, a, b);
+    case Instruction::And:
+      return make(Op::And, a.width, a, b);
+    case Instruction::Or:
+      return make(Op::Or, a.width, a, b);
+    case Instruction::Xor:
+      return make(Op::Xor, a.width, a, b);
+    case Instruction::Shl:
+      return make(Op::ShiftLeft, a.width, a, b);
+    case Instruction::LShr:
+      return make(Op::LogicalShiftRight, a.width, a, b);
+    case Instruction::AShr:
+      return make(Op::ArithmeticShiftRight, a.width, a, b);
+    default:
+      return unknown(a.width, {a, b});
   }
 }
 
@@ -313,21 +338,33 @@ Lane Walker::floating(unsigned opcode, const Lane& a, const Lane& b) {
   if (a.width == 32) {
     float fx = static_cast<float>(x), fy = static_cast<float>(y);
     switch (opcode) {
-      case Instruction::FAdd: return rounded(fx + fy);
-      case Instruction::FSub: return rounded(fx - fy);
-      case Instruction::FMul: return rounded(fx * fy);
-      case Instruction::FDiv: return rounded(fx / fy);
-      case Instruction::FRem: return rounded(std::fmod(fx, fy));
-      default: return unknown(a.width);
+      case Instruction::FAdd:
+        return rounded(fx + fy);
+      case Instruction::FSub:
+        return rounded(fx - fy);
+      case Instruction::FMul:
+        return rounded(fx * fy);
+      case Instruction::FDiv:
+        return rounded(fx / fy);
+      case Instruction::FRem:
+        return rounded(std::fmod(fx, fy));
+      default:
+        return unknown(a.width);
     }
   }
   switch (opcode) {
-    case Instruction::FAdd: return rounded(x + y);
-    case Instruction::FSub: return rounded(x - y);
-    case Instruction::FMul: return rounded(x * y);
-    case Instruction::FDiv: return rounded(x / y);
-    case Instruction::FRem: return rounded(std::fmod(x, y));
-    default: return unknown(a.width);
+    case Instruction::FAdd:
+      return rounded(x + y);
+    case Instruction::FSub:
+      return rounded(x - y);
+    case Instruction::FMul:
+      return rounded(x * y);
+    case Instruction::FDiv:
+      return rounded(x / y);
+    case Instruction::FRem:
+      return rounded(std::fmod(x, y));
+    default:
+      return unknown(a.width);
   }
 }
 
@@ -340,17 +377,28 @@ Lane Walker::compare(CmpInst& cmp, const Lane& a, const Lane& b) {
   }
   auto negated = [&](const Lane& lane) { return make(Op::Xor, 1, lane, known(1, 1)); };
   switch (cmp.getPredicate()) {
-    case CmpInst::ICMP_EQ: return make(Op::Equal, 1, a, b);
-    case CmpInst::ICMP_NE: return negated(make(Op::Equal, 1, a, b));
-    case CmpInst::ICMP_ULT: return make(Op::UnsignedLess, 1, a, b);
-    case CmpInst::ICMP_ULE: return make(Op::UnsignedLessEqual, 1, a, b);
-    case CmpInst::ICMP_UGT: return make(Op::UnsignedLess, 1, b, a);
-    case CmpInst::ICMP_UGE: return make(Op::UnsignedLessEqual, 1, b, a);
-    case CmpInst::ICMP_SLT: return make(Op::SignedLess, 1, a, b);
-    case CmpInst::ICMP_SLE: return make(Op::SignedLessEqual, 1, a, b);
-    case CmpInst::ICMP_SGT: return make(Op::SignedLess, 1, b, a);
-    case CmpInst::ICMP_SGE: return make(Op::SignedLessEqual, 1, b, a);
-    default: return unknown(1, {a, b});
+    case CmpInst::ICMP_EQ:
+      return make(Op::Equal, 1, a, b);
+    case CmpInst::ICMP_NE:
+      return negated(make(Op::Equal, 1, a, b));
+    case CmpInst::ICMP_ULT:
+      return make(Op::UnsignedLess, 1, a, b);
+    case CmpInst::ICMP_ULE:
+      return make(Op::UnsignedLessEqual, 1, a, b);
+    case CmpInst::ICMP_UGT:
+      return make(Op::UnsignedLess, 1, b, a);
+    case CmpInst::ICMP_UGE:
+      return make(Op::UnsignedLessEqual, 1, b, a);
+    case CmpInst::ICMP_SLT:
+      return make(Op::SignedLess, 1, a, b);
+    case CmpInst::ICMP_SLE:
+      return make(Op::SignedLessEqual, 1, a, b);
+    case CmpInst::ICMP_SGT:
+      return make(Op::SignedLess, 1, b, a);
+    case CmpInst::ICMP_SGE:
+      return make(Op::SignedLessEqual, 1, b, a);
+    default:
+      return unknown(1, {a, b});
   }
 }
 
@@ -377,16 +425,21 @@ Lane Walker::cast_lane(CastInst& cast, const Lane& a, uint8_t to) {
       result.expression = pool().make(a.width < to ? Op::ZeroExtend : Op::Extract, to, a.expression);
       result.concrete = truncate(a.concrete, to);
       return result;
-    default: break;
+    default:
+      break;
   }
   pin(a);
   switch (cast.getOpcode()) {
     case Instruction::SIToFP: {
       auto number = sign_extend(a.concrete, a.width);
-      return known(to == 32 ? std::bit_cast<uint32_t>(static_cast<float>(number)) : bits_of(static_cast<double>(number), to), to);
+      return known(to == 32 ? std::bit_cast<uint32_t>(static_cast<float>(number))
+                            : bits_of(static_cast<double>(number), to),
+                   to);
     }
     case Instruction::UIToFP:
-      return known(to == 32 ? std::bit_cast<uint32_t>(static_cast<float>(a.concrete)) : bits_of(static_cast<double>(a.concrete), to), to);
+      return known(to == 32 ? std::bit_cast<uint32_t>(static_cast<float>(a.concrete))
+                            : bits_of(static_cast<double>(a.concrete), to),
+                   to);
     case Instruction::FPExt:
     case Instruction::FPTrunc:
       if (a.width < 32 || to < 32) return unknown(to);
@@ -401,7 +454,8 @@ Lane Walker::cast_lane(CastInst& cast, const Lane& a, uint8_t to) {
       if (!(value > -1 && value < 1.8e19)) return unknown(to);
       return known(static_cast<uint64_t>(value), to);
     }
-    default: return unknown(to);
+    default:
+      return unknown(to);
   }
 }
 

@@ -10,7 +10,7 @@
 namespace cleave {
 namespace {
 
-constexpr size_t kUsualBatch = 4096 + 256;     // events: what the reader asks for, and the end of a segment
+constexpr size_t kUsualBatch = 4096 + 256;    // events: what the reader asks for, and the end of a segment
 constexpr uint32_t kDirectThreads = 1 << 16;  // thread numbers below this are looked up in an array
 
 }  // namespace
@@ -104,23 +104,26 @@ void Assembler::access(Thread& thread, Event& event, uint64_t address, uint32_t 
 
 namespace {
 
-// An event as four words, each stored at once: what it is and whose, where it is, what it is of, and the value.
-void put(Event* at, EventKind kind, uint32_t width, uint64_t branches, ThreadId thread, uint64_t place, uint32_t object,
-         uint64_t value) {
-  static_assert(offsetof(Event, kind) == 0 && offsetof(Event, width_and_order) == 1 && offsetof(Event, branches) == 2 &&
-                offsetof(Event, thread) == 4 && offsetof(Event, site) == 8 && offsetof(Event, context) == 12 &&
-                offsetof(Event, object) == 16 && offsetof(Event, object2) == 20 && offsetof(Event, value) == 24);
-  const uint64_t what = static_cast<uint64_t>(kind) | width << 8 | branches << 16 | uint64_t{raw(thread)} << 32;
+// An event as four words, each stored at once: what it is and whose, where it is, what it is of, and the
+// value.
+void put(Event* at, EventKind kind, uint32_t width, uint64_t branches, ThreadId thread, uint64_t place,
+         uint32_t object, uint64_t value) {
+  static_assert(
+      offsetof(Event, kind) == 0 && offsetof(Event, width_and_order) == 1 && offsetof(Event, branches) == 2 &&
+      offsetof(Event, thread) == 4 && offsetof(Event, site) == 8 && offsetof(Event, context) == 12 &&
+      offsetof(Event, object) == 16 && offsetof(Event, object2) == 20 && offsetof(Event, value) == 24);
+  const uint64_t what =
+      static_cast<uint64_t>(kind) | width << 8 | branches << 16 | uint64_t{raw(thread)} << 32;
   const uint64_t words[4] = {what, place, object | uint64_t{UINT32_MAX} << 32, value};
   std::memcpy(at, words, sizeof words);
 }
 
 }  // namespace
 
-// Reads and writes of a whole record, as long as each is of an atom that is there and asks for nothing: the hot part of
-// segment(), which goes on where this stops.
-size_t Assembler::usual_accesses(Thread& thread, const SegmentPlan& plan, const uint64_t* words, size_t from, size_t to,
-                                 Caution caution) {
+// Reads and writes of a whole record, as long as each is of an atom that is there and asks for nothing: the
+// hot part of segment(), which goes on where this stops.
+size_t Assembler::usual_accesses(Thread& thread, const SegmentPlan& plan, const uint64_t* words, size_t from,
+                                 size_t to, Caution caution) {
   const SiteId* sites = directory_.sites(*plan.module);
   uint64_t branches = thread.branches;
   if (sites == nullptr || branches > UINT16_MAX) return from;
@@ -140,8 +143,8 @@ size_t Assembler::usual_accesses(Thread& thread, const SegmentPlan& plan, const 
     if (address < 4096) break;
     Atom* atom = atoms_.find(address, slot.width);
     if (atom == nullptr) break;
-    const uint64_t value =
-        low_bytes(slot.value_source == Source::Word ? words[slot.value_index] : slot.value_constant, slot.width);
+    const uint64_t value = low_bytes(
+        slot.value_source == Source::Word ? words[slot.value_index] : slot.value_constant, slot.width);
     const bool same = atom->known && atom->value == value;
     const bool read = slot.kind == SlotKind::Read;
     if (!same && (read || (caution == Caution::All && atom->shared && atom->known))) break;
@@ -179,7 +182,8 @@ size_t Assembler::segment(Thread& thread, const SegmentPlan& plan, const uint64_
     const SlotPlan& slot = plan.slots[i];
     uint64_t address = slot.address_constant;
     if (slot.address_source == Source::Word) {
-      if (slot.address_index >= valid || words[slot.address_index] == 0) return to;  // interrupted before this
+      if (slot.address_index >= valid || words[slot.address_index] == 0)
+        return to;  // interrupted before this
       address += words[slot.address_index];
     }
     uint64_t value = slot.value_constant;
@@ -201,7 +205,8 @@ size_t Assembler::segment(Thread& thread, const SegmentPlan& plan, const uint64_
       atom = atoms_.find(address, slot.width);
     }
     value = low_bytes(value, slot.width);
-    if (caution != Caution::None && i != clear && calls_for_caution(atom, slot.kind, value, caution)) return i;
+    if (caution != Caution::None && i != clear && calls_for_caution(atom, slot.kind, value, caution))
+      return i;
     if (origins_) thread.origin.slot = static_cast<uint32_t>(i);
     if (slot.inlined_at != context_of) {
       context_of = slot.inlined_at;
@@ -225,8 +230,8 @@ size_t Assembler::segment(Thread& thread, const SegmentPlan& plan, const uint64_
 
 namespace {
 
-// Whether units were begun above this depth of the stack and are open: few returns leave any, and none needs to know where
-// it is then.
+// Whether units were begun above this depth of the stack and are open: few returns leave any, and none needs
+// to know where it is then.
 bool leaves_units(const Assembler::Thread& thread, size_t depth) {
   return !thread.units.empty() && thread.units.back().depth > depth;
 }
@@ -265,11 +270,13 @@ void Assembler::slot(Thread& thread, const SegmentPlan& plan, const SlotPlan& sl
   }
 }
 
-void Assembler::begin_unit(Thread& thread, const Module& module, const SlotPlan& slot, Place at, uint64_t value) {
+void Assembler::begin_unit(Thread& thread, const Module& module, const SlotPlan& slot, Place at,
+                           uint64_t value) {
   if (slot.aux == kNoIndex) return;
   UnitNameId name = directory_.unit_name(module, slot.aux);
   ObjectId self = kNone<ObjectId>;
-  if (slot.value_source != Source::None) self = directory_.self(value, module, module.tables.units[slot.aux].type);
+  if (slot.value_source != Source::None)
+    self = directory_.self(value, module, module.tables.units[slot.aux].type);
   size_t depth = thread.stack.depth();
   thread.units.push_back({name, depth});
   emit(thread, EventKind::Begin, at.site, at.context, raw(name), raw(self), 0, 0);
@@ -294,9 +301,7 @@ void Assembler::close_units(Thread& thread, size_t depth, Place at) {
   }
 }
 
-void Assembler::finish(Thread& thread) {
-  close_units(thread, 0, Place{});
-}
+void Assembler::finish(Thread& thread) { close_units(thread, 0, Place{}); }
 
 void Assembler::note_unexplained(SiteId site) {
   ++unexplained_reads_;
@@ -352,10 +357,13 @@ void Assembler::resolve(uint64_t address, uint32_t bytes, bool fill, TableSite s
   auto make = [&](uint64_t until) {
     uint64_t first = 0;
     if (read != nullptr) first = low_bytes(*read >> (8 * (at - address)), static_cast<uint32_t>(until - at));
-    // Where the access goes on behind what was there before (a temporary's, on the stack), its place is not this one's.
-    const bool elsewhere = at != address && site && site.module->tables.sites[site.site].object_type != kNoIndex;
-    VariableId id = directory_.add_variable(at, static_cast<uint32_t>(until - at), elsewhere ? TableSite{} : site,
-                                            read != nullptr ? &first : nullptr);
+    // Where the access goes on behind what was there before (a temporary's, on the stack), its place is not
+    // this one's.
+    const bool elsewhere =
+        at != address && site && site.module->tables.sites[site.site].object_type != kNoIndex;
+    VariableId id =
+        directory_.add_variable(at, static_cast<uint32_t>(until - at), elsewhere ? TableSite{} : site,
+                                read != nullptr ? &first : nullptr);
     uint32_t made = raw(id);
     atoms_.add(made, at, static_cast<uint32_t>(until - at));
     const VariableInfo& info = builder_.tables().variable(id);
@@ -432,7 +440,8 @@ void Assembler::forget_atoms(uint64_t address, uint64_t bytes) {
 uint64_t Batch::old_value(size_t position) const {
   auto it = std::lower_bound(old_values.begin(), old_values.end(), position,
                              [](const auto& entry, size_t wanted) { return entry.first < wanted; });
-  CLEAVE_CHECK(it != old_values.end() && it->first == position, "old_value of an event that is not an update");
+  CLEAVE_CHECK(it != old_values.end() && it->first == position,
+               "old_value of an event that is not an update");
   return it->second;
 }
 

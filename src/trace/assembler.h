@@ -66,7 +66,8 @@ class Assembler {
   };
 
   Assembler(TraceBuilder& builder, const TraceFile& file, bool origins);
-  // What ends is told in the batch in which it ends, and its id used again after give_back(). Not with origins.
+  // What ends is told in the batch in which it ends, and its id used again after give_back(). Not with
+  // origins.
   void reuse_ids();
   void give_back(const FreedIds& ids);
   // What is copied or filled as a whole is one location until a part of it is touched (assembler_ranges.cpp).
@@ -78,8 +79,8 @@ class Assembler {
   // The state of the thread with this number; made on first sight.
   Thread& thread(uint32_t number);
 
-  // Which accesses another thread may have to go before: a read that memory contradicts, a write that destroys
-  // what another thread may be about to read.
+  // Which accesses another thread may have to go before: a read that memory contradicts, a write that
+  // destroys what another thread may be about to read.
   enum class Caution { None, Reads, All };
   // Slots `from` to `to` of a segment of which the first `valid` payload words were written. Stops before an
   // access that calls for caution, except at `clear`; the slot where it stopped.
@@ -128,7 +129,8 @@ class Assembler {
   };
   // The place of the thread's next event, all of it but its branches to be filled.
   Event* append(Thread& thread) {
-    if (thread.branches > UINT16_MAX) [[unlikely]] emit_branches(thread);
+    if (thread.branches > UINT16_MAX) [[unlikely]]
+      emit_branches(thread);
     if (origins_) current_.origins.push_back(thread.origin);
     return current_.events.append();
   }
@@ -161,8 +163,8 @@ class Assembler {
     atom.shared |= atom.last != UINT32_MAX;
     atom.last = raw(thread.id);
   }
-  size_t usual_accesses(Thread& thread, const SegmentPlan& plan, const uint64_t* words, size_t from, size_t to,
-                        Caution caution);
+  size_t usual_accesses(Thread& thread, const SegmentPlan& plan, const uint64_t* words, size_t from,
+                        size_t to, Caution caution);
   void slot(Thread& thread, const SegmentPlan& plan, const SlotPlan& slot, uint64_t address, uint64_t value);
   void access(Thread& thread, Event& event, uint64_t address, uint32_t bytes, uint64_t old_value,
               TableSite site);
@@ -188,8 +190,8 @@ class Assembler {
   void close_units(Thread& thread, size_t depth, Place at);
   void atomic_access(Thread& thread, std::span<const uint64_t> words);
   void range(Thread& thread, bool write, std::span<const uint64_t> words);
-  void range_part(Thread& thread, const Event& event, TableSite site, uint64_t address, uint64_t end, bool fill,
-                  const uint8_t* contents);
+  void range_part(Thread& thread, const Event& event, TableSite site, uint64_t address, uint64_t end,
+                  bool fill, const uint8_t* contents);
   void written_unseen(Atom& atom);
   void sync(Thread& thread, EventKind kind, SyncKind what, uint64_t address);
   void sync_made(SyncKind what, std::span<const uint64_t> words);

@@ -108,7 +108,8 @@ void Assembler::sync(Thread& thread, EventKind kind, SyncKind what, uint64_t add
   Place at;
   if (const TableSite& call = thread.stack.last_call()) {
     at.site = directory_.site(*call.module, call.site);
-    at.context = thread.stack.context(contexts_, *call.module, call.module->tables.sites[call.site].inlined_at);
+    at.context =
+        thread.stack.context(contexts_, *call.module, call.module->tables.sites[call.site].inlined_at);
   }
   emit(thread, kind, at.site, at.context, raw(object), UINT32_MAX, 0, 0);
 }
@@ -184,8 +185,10 @@ void Assembler::memory(Thread& thread, RecordKind kind, std::span<const uint64_t
       cut_at_bounds(address,
                     address + std::max<uint64_t>(bytes, 1));  // a block of nothing is a byte to the tables
     Event event = at_call(thread, EventKind::Alloc);
-    const TableSite& called_for = thread.stack.last_call_that([&](const TableSite& call) { return directory_.in_program(call); });
-    event.object = raw(directory_.allocate(address, bytes, thread.stack.last_call(), called_for, kind == alloc ? "malloc" : "mmap"));
+    const TableSite& called_for =
+        thread.stack.last_call_that([&](const TableSite& call) { return directory_.in_program(call); });
+    event.object = raw(directory_.allocate(address, bytes, thread.stack.last_call(), called_for,
+                                           kind == alloc ? "malloc" : "mmap"));
     event.value = bytes;
     return emit(thread, event);
   }

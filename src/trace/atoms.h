@@ -20,7 +20,7 @@ namespace cleave {
 struct Atom {
   uint64_t address = 0;
   uint64_t value = 0;  // what it holds at this place of the trace; of a stretch, where Contents has that
-  uint32_t next = 0;           // 1 + index of the next atom of the same word, 0 at the end
+  uint32_t next = 0;   // 1 + index of the next atom of the same word, 0 at the end
   uint32_t last = UINT32_MAX;  // thread that touched it last
   uint32_t size = 0;
   bool known = false;   // value is known
@@ -63,7 +63,8 @@ class AtomMap {
     if (page == nullptr) return nullptr;
     uint32_t next = page->first[address >> 3 & 511];
     if (next == 0) return nullptr;
-    // Of two halves of a word it is as often the one as the other: chosen without a branch, which would be guessed wrong.
+    // Of two halves of a word it is as often the one as the other: chosen without a branch, which would be
+    // guessed wrong.
     const Atom& half = atoms_[next - 1];
     const bool other = (half.address != address) & (half.next != 0);
     next = __builtin_unpredictable(other) ? half.next : next;
@@ -102,7 +103,8 @@ class AtomMap {
   void add(uint32_t id, uint64_t address, uint32_t bytes);
   // Takes the atom out of its word, so that its parts can be added.
   void retire(uint32_t id);
-  // Numbers (address >> 12) of the pages in [address, address + bytes) on which there may be atoms, ascending.
+  // Numbers (address >> 12) of the pages in [address, address + bytes) on which there may be atoms,
+  // ascending.
   std::vector<uint64_t> pages_in(uint64_t address, uint64_t bytes) const;
   // Forgets all atoms of the words that [address, address + bytes) touches; their ids are appended to
   // `ended`, if given. No stretch may lie across the bounds.

@@ -92,7 +92,8 @@ UnitNameId Directory::unit_name_slowly(const Module& module, uint32_t index) {
   if (entry.type != kNoIndex) {
     const TypeEntry& type = module.tables.types[entry.type];
     info.type = type.name;
-    if (type.outer != kNoIndex || (type.flags & TypeEntry::kIterator) != 0) info.flags |= UnitNameInfo::kExposes;
+    if (type.outer != kNoIndex || (type.flags & TypeEntry::kIterator) != 0)
+      info.flags |= UnitNameInfo::kExposes;
   }
   if (entry.function != kNoIndex) {
     const FunctionEntry& function = module.tables.functions[entry.function];
@@ -100,7 +101,8 @@ UnitNameId Directory::unit_name_slowly(const Module& module, uint32_t index) {
     if ((function.flags & FunctionEntry::kGetter) != 0) info.flags |= UnitNameInfo::kGetter;
     if ((function.flags & FunctionEntry::kSetter) != 0) info.flags |= UnitNameInfo::kSetter;
     if ((function.flags & FunctionEntry::kFriend) != 0) info.flags |= kUnitSteps;
-    if (info.flags & kUnitSteps && entry.type != kNoIndex && (module.tables.types[entry.type].flags & TypeEntry::kIterator) != 0)
+    if (info.flags & kUnitSteps && entry.type != kNoIndex &&
+        (module.tables.types[entry.type].flags & TypeEntry::kIterator) != 0)
       info.flags |= kUnitWalks;
   }
   auto [it, fresh] =
@@ -169,7 +171,8 @@ const std::pair<const uint64_t, Directory::Instance>& Directory::instance(uint64
   const auto* around = instance_at(base);
   uint64_t end = base + made.size;
   instances_changed(base, around != nullptr ? std::max(end, around->first + around->second.size) : end);
-  if (block != nullptr && block->second.owned && made.object != block->second.object && is_library_type(entry.name))
+  if (block != nullptr && block->second.owned && made.object != block->second.object &&
+      is_library_type(entry.name))
     put_into(made.object, block->second.object);
   redirect_inner(base, made);
   take_waiting(base, made);
@@ -358,7 +361,8 @@ Directory::Count& Directory::allocation_place(TableSite called_for, const char* 
   return *it->second;
 }
 
-ObjectId Directory::allocate(uint64_t address, uint64_t bytes, TableSite caller, TableSite called_for, const char* how) {
+ObjectId Directory::allocate(uint64_t address, uint64_t bytes, TableSite caller, TableSite called_for,
+                             const char* how) {
   forget(address, std::max<uint64_t>(bytes, 1));
   Count& place = allocation_place(called_for, how);
   ObjectInfo info{.name = place.first, .address = address, .size = bytes};
@@ -386,17 +390,20 @@ ObjectId Directory::release(uint64_t address) {
 
 void Directory::forget(uint64_t address, uint64_t bytes) {
   uint64_t end = address + bytes < address ? UINT64_MAX : address + bytes, changed = 0;
-  for (auto it = blocks_.lower_bound(address); it != blocks_.end() && it->first < end; it = blocks_.erase(it)) {
+  for (auto it = blocks_.lower_bound(address); it != blocks_.end() && it->first < end;
+       it = blocks_.erase(it)) {
     if (it->second.owned) let_go(it->first, it->second);
     drop(it->second.object);
   }
-  for (auto it = instances_.lower_bound(address); it != instances_.end() && it->first < end; it = instances_.erase(it)) {
+  for (auto it = instances_.lower_bound(address); it != instances_.end() && it->first < end;
+       it = instances_.erase(it)) {
     changed = std::max(changed, it->first + it->second.size);
     drop(it->second.object);
   }
   if (changed != 0) {
     const auto* around = instance_at(address);
-    instances_changed(address, around != nullptr ? std::max(changed, around->first + around->second.size) : changed);
+    instances_changed(address,
+                      around != nullptr ? std::max(changed, around->first + around->second.size) : changed);
   }
   uint64_t words = address & ~uint64_t{7}, words_end = end > UINT64_MAX - 7 ? end : (end + 7) & ~uint64_t{7};
   erase_range(unplaced_, words, words_end - words);  // atoms go by whole words

@@ -79,8 +79,10 @@ class Directory {
   // The object that a method of class `type` (of the module) was called on; kNone if there is no address.
   ObjectId self(uint64_t address, const Module& module, uint32_t type);
 
-  // `called_for`: the call in the program's own code that asked for it, through however much of the library's.
-  ObjectId allocate(uint64_t address, uint64_t bytes, TableSite caller, TableSite called_for, const char* how);
+  // `called_for`: the call in the program's own code that asked for it, through however much of the
+  // library's.
+  ObjectId allocate(uint64_t address, uint64_t bytes, TableSite caller, TableSite called_for,
+                    const char* how);
   // Whether the code of the site, or what it was inlined into, is not of the system's headers.
   bool in_program(TableSite site);
   // Of the block that begins there; 0 if none is known.
@@ -89,9 +91,9 @@ class Directory {
   // end.
   ObjectId release(uint64_t address);
   void forget(uint64_t address, uint64_t bytes);
-  // A container of the standard library has allocated the block at `block` for itself: that is part of what holds the
-  // container. Or it has taken over what another container held (abi/hooks.h): a block that a second object of the program
-  // comes to hold belongs to neither from then on, and its set is its own.
+  // A container of the standard library has allocated the block at `block` for itself: that is part of what
+  // holds the container. Or it has taken over what another container held (abi/hooks.h): a block that a
+  // second object of the program comes to hold belongs to neither from then on, and its set is its own.
   void own(uint64_t container, uint64_t block);
 
   // An inner object that turned out to be a member, by value, of a later one: object and offset in it.
@@ -101,8 +103,8 @@ class Directory {
   };
   const boost::unordered_flat_map<uint32_t, Outer>& outers() const { return outers_; }
 
-  // From now on what ends is told to `ended`, and what is made takes the ids that were given back, the last one first. An
-  // object ends when it lies nowhere and no variable and no other object is said to be in it.
+  // From now on what ends is told to `ended`, and what is made takes the ids that were given back, the last
+  // one first. An object ends when it lies nowhere and no variable and no other object is said to be in it.
   void reuse_ids(FreedIds& ended) { ended_ = &ended; }
   void give_back(const FreedIds& ids);
   bool reuses_ids() const { return ended_ != nullptr; }
@@ -128,8 +130,8 @@ class Directory {
     uint64_t size = 0;
     ObjectId object = kNone<ObjectId>;
     const std::string* name = nullptr;  // malloc@file:line
-    bool owned = false;   // by a container
-    bool shared = false;  // passed from one holder to another: nobody's
+    bool owned = false;                 // by a container
+    bool shared = false;                // passed from one holder to another: nobody's
     uint64_t container = 0;
     std::string element;  // Inventory::stock_[]: what a part of it is called, if the container is a field
   };
@@ -142,7 +144,7 @@ class Directory {
   struct Named {
     std::string name, field;
     ObjectId object = kNone<ObjectId>;
-    uint32_t flags = 0;     // VariableInfo::Flags
+    uint32_t flags = 0;  // VariableInfo::Flags
     std::string home, set;
   };
   bool fits(uint64_t address, uint64_t base, uint64_t bytes, const SiteEntry& entry,
@@ -165,7 +167,8 @@ class Directory {
   const std::pair<const uint64_t, Instance>& instance(uint64_t base, const Module& module, uint32_t type);
   void redirect_inner(uint64_t base, const Instance& outer);
   void take_waiting(uint64_t base, const Instance& owner);
-  void put_block(std::pair<const uint64_t, Block>& at, uint64_t container, uint64_t base, const Instance& owner);
+  void put_block(std::pair<const uint64_t, Block>& at, uint64_t container, uint64_t base,
+                 const Instance& owner);
   void put_into(ObjectId part, ObjectId whole);
   VariableId place(VariableInfo info);
   VariableId make(VariableInfo info);
@@ -215,7 +218,8 @@ class Directory {
   std::map<uint64_t, Global> globals_;
   std::map<uint64_t, Block> blocks_;
   std::map<uint64_t, Instance> instances_;
-  // Objects that methods were called on lately. An entry holds while no instance comes or goes where the address is.
+  // Objects that methods were called on lately. An entry holds while no instance comes or goes where the
+  // address is.
   struct Self {
     uint64_t address = 0, generation = 0;
     const Module* module = nullptr;
@@ -228,8 +232,10 @@ class Directory {
   uint64_t& generation_at(uint64_t address) { return generations_[(address >> 12) % kGenerations]; }
   static constexpr size_t kGenerations = 4096;
   std::vector<uint64_t> generations_ = std::vector<uint64_t>(kGenerations, 1);  // of instances_, by page
-  std::map<uint64_t, VariableId> unplaced_;  // variables of no known class, until an object there tells its own
-  std::map<uint64_t, VariableId> innards_;   // variables inside library objects, until it is known who declared those
+  std::map<uint64_t, VariableId>
+      unplaced_;  // variables of no known class, until an object there tells its own
+  std::map<uint64_t, VariableId>
+      innards_;  // variables inside library objects, until it is known who declared those
   std::map<uint64_t, SyncId> syncs_;
   boost::unordered_flat_map<uint64_t, SyncId> sync_cache_;
   // Those that were used lately; an entry holds until its address is given back.
@@ -241,21 +247,24 @@ class Directory {
   static constexpr size_t kSyncLines = 512;
   SyncLine& sync_line(uint64_t address) { return sync_lines_[address * 0x9e3779b97f4a7c15ull >> 55]; }
   std::vector<SyncLine> sync_lines_ = std::vector<SyncLine>(kSyncLines);
-  std::map<std::string, uint64_t> counts_;  // for names that need a number
-  std::vector<std::vector<uint64_t*>> instance_counts_;  // in counts_, by module, by type
+  std::map<std::string, uint64_t> counts_;                            // for names that need a number
+  std::vector<std::vector<uint64_t*>> instance_counts_;               // in counts_, by module, by type
   boost::unordered_flat_map<uint64_t, Count*> allocation_places_[2];  // malloc, mmap; by module and site
   std::vector<std::vector<uint8_t>> in_program_;  // by module, by site: 0 not asked yet, 1 no, 2 yes
   FieldNames fields_;
   std::function<void(VariableId, std::span<const uint64_t>)> cut_;  // empty: there are no stretches
   uint64_t globals_begin_ = UINT64_MAX, globals_end_ = 0;
   boost::unordered_flat_map<uint32_t, Outer> outers_;
-  std::set<std::pair<uint64_t, uint64_t>> held_;     // container, block
-  std::set<std::pair<uint64_t, uint64_t>> waiting_;  // the same, until an object is known where the container lies
+  std::set<std::pair<uint64_t, uint64_t>> held_;  // container, block
+  std::set<std::pair<uint64_t, uint64_t>>
+      waiting_;  // the same, until an object is known where the container lies
   FreedIds* ended_ = nullptr;
-  FreedIds free_;               // to be used again
+  FreedIds free_;  // to be used again
   std::vector<ObjectId> ending_;
-  boost::unordered_flat_set<uint32_t> wholes_;  // variables that were split; what is learned of them is told till the end
-  std::vector<uint32_t> uses_;  // of each object: where it lies, variables and objects in it; if ids are used again
+  boost::unordered_flat_set<uint32_t>
+      wholes_;  // variables that were split; what is learned of them is told till the end
+  std::vector<uint32_t>
+      uses_;  // of each object: where it lies, variables and objects in it; if ids are used again
 };
 
 }  // namespace cleave

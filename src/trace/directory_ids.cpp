@@ -48,7 +48,8 @@ void Directory::set_outer(ObjectId part, ObjectId whole) {
   drop(before);
 }
 
-// Its entry stays as it is until another takes its place. What only it was in, as it may for long chains, ends with it.
+// Its entry stays as it is until another takes its place. What only it was in, as it may for long chains,
+// ends with it.
 void Directory::end_object(ObjectId object) {
   ending_.assign(1, object);
   auto drop = [&](ObjectId outer) {

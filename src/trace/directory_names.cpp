@@ -73,13 +73,15 @@ void Directory::note_global(Named& named, const Module& module, const GlobalEntr
   }
 }
 
-// Whether the object that a site speaks of can lie where this access would put it. A fill or copy that the optimiser made
-// out of several stores has the site of one of them, and touches more than that field.
+// Whether the object that a site speaks of can lie where this access would put it. A fill or copy that the
+// optimiser made out of several stores has the site of one of them, and touches more than that field.
 bool Directory::fits(uint64_t address, uint64_t base, uint64_t bytes, const SiteEntry& entry,
                      const Module& module) const {
   if (address < base || bytes > fields_.at(module, entry.object_type, entry.offset).room) return false;
   const TypeEntry& type = module.tables.types[entry.object_type];
-  auto holds = [&](uint64_t start, uint64_t size) { return base >= start && base + type.size <= start + size; };
+  auto holds = [&](uint64_t start, uint64_t size) {
+    return base >= start && base + type.size <= start + size;
+  };
   if (const auto* global = global_at(address)) return holds(global->first, global->second.size);
   if (const auto* block = block_at(address)) return holds(block->first, block->second.size);
   const auto* known = instance_at(address);  // two objects of one class do not overlap
@@ -90,8 +92,7 @@ bool Directory::fits(uint64_t address, uint64_t base, uint64_t bytes, const Site
 Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite site) {
   Named named;
   const SiteEntry* entry = site ? &site.module->tables.sites[site.site] : nullptr;
-  std::string_view said =
-      entry != nullptr ? site.module->tables.text(entry->variable) : std::string_view();
+  std::string_view said = entry != nullptr ? site.module->tables.text(entry->variable) : std::string_view();
   const auto* global = global_at(address);
   // The field that a site speaks of is where the whole access begins.
   const uint64_t base = (site.bytes != 0 ? site.address : address) - (entry != nullptr ? entry->offset : 0);
@@ -107,7 +108,8 @@ Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite 
     const auto& owner = inner ? *known : instance(base, *site.module, entry->object_type);
     named.object = owner.second.object;
     note_field(named, *owner.second.module, owner.second.type, address - owner.first);
-    if (named.field.empty()) named.field = prefix + fields_.at(*site.module, entry->object_type, entry->offset).path;
+    if (named.field.empty())
+      named.field = prefix + fields_.at(*site.module, entry->object_type, entry->offset).path;
     const auto* block = block_at(address);
     if (is_library_type(type.name)) {
       bool element = block != nullptr && !block->second.element.empty();
@@ -118,7 +120,8 @@ Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite 
     if (said.ends_with("[]") && named.field.ends_with(']') && bracket == named.field.rfind('['))
       named.name = std::string(said.substr(0, said.size() - 2)) + named.field.substr(bracket);
     else
-      named.name = !said.empty() && bracket == std::string::npos ? std::string(said) : type.name + "::" + named.field;
+      named.name =
+          !said.empty() && bracket == std::string::npos ? std::string(said) : type.name + "::" + named.field;
     if (inner && said.empty())
       named.name = owner.second.module->tables.types[owner.second.type].name + "::" + named.field;
     return named;
@@ -145,7 +148,8 @@ Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite 
   if (const auto* block = block_at(address)) {
     named.object = named.object == kNone<ObjectId> ? block->second.object : named.object;
     const Block& found = block->second;
-    named.name = found.element.empty() ? fmt::format("{}+{}", *found.name, address - block->first) : found.element;
+    named.name =
+        found.element.empty() ? fmt::format("{}+{}", *found.name, address - block->first) : found.element;
     return named;
   }
   named.name =

@@ -1,5 +1,5 @@
-// What is the standard library's: memory that its containers have allocated for themselves, and the insides of its objects,
-// which are called what a person declared them as.
+// What is the standard library's: memory that its containers have allocated for themselves, and the insides
+// of its objects, which are called what a person declared them as.
 #include <fmt/format.h>
 
 #include "abi/owns.h"
@@ -17,11 +17,13 @@ void Directory::own(uint64_t container, uint64_t block) {
   it->second.owned = true;
   it->second.container = container;
   held_.emplace(container, block);
-  for (auto inner = instances_.lower_bound(block); inner != instances_.end() && inner->first - block < it->second.size; ++inner) {
+  for (auto inner = instances_.lower_bound(block);
+       inner != instances_.end() && inner->first - block < it->second.size; ++inner) {
     if (is_library_type(inner->second.module->tables.types[inner->second.type].name))
       put_into(inner->second.object, it->second.object);
   }
-  if (const auto* known = instance_at(container)) return put_block(*it, container, known->first, known->second);
+  if (const auto* known = instance_at(container))
+    return put_block(*it, container, known->first, known->second);
   const auto* around = block_at(container);  // a container in a container
   if (around != nullptr && around->second.owned) return put_into(it->second.object, around->second.object);
   waiting_.emplace(container, block);
@@ -105,14 +107,16 @@ void Directory::take_waiting(uint64_t base, const Instance& owner) {
   waiting_.erase(first, last);
 }
 
-void Directory::put_block(std::pair<const uint64_t, Block>& at, uint64_t container, uint64_t base, const Instance& owner) {
+void Directory::put_block(std::pair<const uint64_t, Block>& at, uint64_t container, uint64_t base,
+                          const Instance& owner) {
   Block& block = at.second;
   const SiteTables& tables = owner.module->tables;
   std::string field = field_path(tables, owner.type, container - base, true);
   if (!field.empty() && !is_library_type(tables.types[owner.type].name))
     block.element = fmt::format("{}::{}[]", tables.types[owner.type].name, field);
   // What was touched before it was known whose it is.
-  for (auto it = unplaced_.lower_bound(at.first); it != unplaced_.end() && it->first - at.first < block.size; ++it) {
+  for (auto it = unplaced_.lower_bound(at.first); it != unplaced_.end() && it->first - at.first < block.size;
+       ++it) {
     if (!block.element.empty() && builder_.tables().variable(it->second).name.starts_with(*block.name + "+"))
       change(it->second).name = block.element;
   }
@@ -134,8 +138,10 @@ void Directory::name_innards(const std::pair<const uint64_t, Instance>& owner) {
   }
 }
 
-// What a person calls memory that lies in an object: the field of the outermost object that is known, or the variable.
-std::string Directory::declared_name(uint64_t address, const std::pair<const uint64_t, Instance>& within) const {
+// What a person calls memory that lies in an object: the field of the outermost object that is known, or the
+// variable.
+std::string Directory::declared_name(uint64_t address,
+                                     const std::pair<const uint64_t, Instance>& within) const {
   if (const auto* global = global_at(address)) return without_innards(global_name(address, *global, false));
   const std::pair<const uint64_t, Instance>* top = &within;
   for (auto up = outers_.find(raw(top->second.object)); up != outers_.end();

@@ -34,17 +34,20 @@ constexpr bool writes(EventKind kind) { return kind == EventKind::Write || kind 
 struct Event {
   EventKind kind;
   uint8_t width_and_order = 0;  // low 5 bits: bytes accessed (0: not said), high 3: MemoryOrder
-  uint16_t branches = 0;        // conditional branches since the thread's previous event; more come as Branch events
+  uint16_t branches =
+      0;  // conditional branches since the thread's previous event; more come as Branch events
   ThreadId thread;
   SiteId site = kNone<SiteId>;
   ContextId context = kNone<ContextId>;
-  uint32_t object = UINT32_MAX;   // what it means depends on the kind: event_kinds.def
+  uint32_t object = UINT32_MAX;  // what it means depends on the kind: event_kinds.def
   uint32_t object2 = UINT32_MAX;
-  uint64_t value = 0;             // read or written value, bytes allocated, branches
+  uint64_t value = 0;  // read or written value, bytes allocated, branches
 
   uint32_t width() const { return width_and_order & 31u; }
   MemoryOrder order() const { return static_cast<MemoryOrder>(width_and_order >> 5); }
-  void set_width(uint32_t bytes) { width_and_order = static_cast<uint8_t>((width_and_order & 0xe0u) | bytes); }
+  void set_width(uint32_t bytes) {
+    width_and_order = static_cast<uint8_t>((width_and_order & 0xe0u) | bytes);
+  }
   void set_order(MemoryOrder order) {
     width_and_order = static_cast<uint8_t>((width_and_order & 31u) | (static_cast<unsigned>(order) << 5));
   }

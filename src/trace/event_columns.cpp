@@ -11,12 +11,12 @@
 namespace cleave {
 namespace {
 
-constexpr size_t kSlack = 8;         // bytes behind packed bits, so that a value is one unaligned load
-constexpr unsigned kMostBits = 57;   // that a load of 8 bytes holds at any offset within a byte
+constexpr size_t kSlack = 8;        // bytes behind packed bits, so that a value is one unaligned load
+constexpr unsigned kMostBits = 57;  // that a load of 8 bytes holds at any offset within a byte
 constexpr size_t kLongestText = size_t{1} << 26;
 
-// Block: count, count of updates (4 bytes each), then every column: form, bits, bytes (4), body. Then the program data:
-// how many (4), and for each its event (4) and two texts (4 + bytes).
+// Block: count, count of updates (4 bytes each), then every column: form, bits, bytes (4), body. Then the
+// program data: how many (4), and for each its event (4) and two texts (4 + bytes).
 void put32(std::string& out, uint64_t value) {
   auto word = static_cast<uint32_t>(value);
   out.append(reinterpret_cast<const char*>(&word), sizeof word);
@@ -80,27 +80,43 @@ void write_column(std::string& out, const std::vector<uint64_t>& values) {
 
 uint64_t field_of(const Event& event, int field) {
   switch (field) {
-    case ColumnReader::kKind: return static_cast<uint64_t>(event.kind);
-    case ColumnReader::kThread: return raw(event.thread);
-    case ColumnReader::kObject: return event.object + 1;  // none is 0
-    case ColumnReader::kWidth: return event.width_and_order;
-    case ColumnReader::kBranches: return event.branches;
-    case ColumnReader::kSite: return raw(event.site) + 1;
-    case ColumnReader::kContext: return raw(event.context) + 1;
-    case ColumnReader::kObject2: return event.object2 + 1;
-    default: return event.value;
+    case ColumnReader::kKind:
+      return static_cast<uint64_t>(event.kind);
+    case ColumnReader::kThread:
+      return raw(event.thread);
+    case ColumnReader::kObject:
+      return event.object + 1;  // none is 0
+    case ColumnReader::kWidth:
+      return event.width_and_order;
+    case ColumnReader::kBranches:
+      return event.branches;
+    case ColumnReader::kSite:
+      return raw(event.site) + 1;
+    case ColumnReader::kContext:
+      return raw(event.context) + 1;
+    case ColumnReader::kObject2:
+      return event.object2 + 1;
+    default:
+      return event.value;
   }
 }
 
 uint32_t last_id(const Trace& t, ObjectMeaning meaning) {
   switch (meaning) {
-    case ObjectMeaning::Variable: return static_cast<uint32_t>(t.variable_count());
-    case ObjectMeaning::Sync: return static_cast<uint32_t>(t.syncs().size());
-    case ObjectMeaning::Thread: return static_cast<uint32_t>(t.threads().size());
-    case ObjectMeaning::UnitName: return static_cast<uint32_t>(t.unit_names().size());
-    case ObjectMeaning::Object: return static_cast<uint32_t>(t.objects().size());
-    case ObjectMeaning::Input: return static_cast<uint32_t>(t.input_names().size());
-    case ObjectMeaning::None: break;
+    case ObjectMeaning::Variable:
+      return static_cast<uint32_t>(t.variable_count());
+    case ObjectMeaning::Sync:
+      return static_cast<uint32_t>(t.syncs().size());
+    case ObjectMeaning::Thread:
+      return static_cast<uint32_t>(t.threads().size());
+    case ObjectMeaning::UnitName:
+      return static_cast<uint32_t>(t.unit_names().size());
+    case ObjectMeaning::Object:
+      return static_cast<uint32_t>(t.objects().size());
+    case ObjectMeaning::Input:
+      return static_cast<uint32_t>(t.input_names().size());
+    case ObjectMeaning::None:
+      break;
   }
   return UINT32_MAX;
 }
@@ -118,7 +134,8 @@ std::string write_columns(const Trace& trace, size_t begin, size_t end) {
     if (data == nullptr) continue;
     ++annotated;
     put32(symbolic, i);
-    for (const std::string* text : {&data->bound, &data->expression}) put32(symbolic, text->size()), symbolic += *text;
+    for (const std::string* text : {&data->bound, &data->expression})
+      put32(symbolic, text->size()), symbolic += *text;
   }
   std::string out;
   put32(out, events.size());
@@ -135,7 +152,8 @@ std::string write_columns(const Trace& trace, size_t begin, size_t end) {
 bool ColumnReader::open(std::span<const uint8_t> block) {
   uint32_t count = 0, updates = 0;
   count_ = at_ = next_update_ = next_symbolic_ = 0;
-  if (!take32(block, count) || !take32(block, updates) || count > kColumnEvents || updates > count) return false;
+  if (!take32(block, count) || !take32(block, updates) || count > kColumnEvents || updates > count)
+    return false;
   for (int field = 0; field < kFields; ++field) {
     if (!open_column(columns_[field], block, field == kOld ? updates : count)) return false;
   }
@@ -217,10 +235,14 @@ void ColumnReader::each(const Column& column, size_t from, size_t count, Put put
     }
   };
   switch (bytes_for(column.bits)) {
-    case 1: return whole(uint8_t{});
-    case 2: return whole(uint16_t{});
-    case 4: return whole(uint32_t{});
-    default: return whole(uint64_t{});
+    case 1:
+      return whole(uint8_t{});
+    case 2:
+      return whole(uint16_t{});
+    case 4:
+      return whole(uint32_t{});
+    default:
+      return whole(uint64_t{});
   }
 }
 
@@ -228,7 +250,8 @@ bool ColumnReader::read(const IdLimits& limits, size_t count, Event* out,
                         std::vector<std::pair<uint32_t, uint64_t>>& updates) {
   auto same = [&](Field field) { return columns_[field].same; };
   // Fields that are the same for all are written once, with the first pass.
-  Event all{.kind = static_cast<EventKind>(same(kKind)), .thread = ThreadId{static_cast<uint32_t>(same(kThread))}};
+  Event all{.kind = static_cast<EventKind>(same(kKind)),
+            .thread = ThreadId{static_cast<uint32_t>(same(kThread))}};
   all.object = static_cast<uint32_t>(same(kObject)) - 1;
   all.width_and_order = static_cast<uint8_t>(same(kWidth));
   all.branches = static_cast<uint16_t>(same(kBranches));

@@ -1,5 +1,5 @@
-// Events that are appended one by one: a vector without a copy between where a field is known and where it stands. What is
-// written in small pieces and read at once as a whole makes the processor wait.
+// Events that are appended one by one: a vector without a copy between where a field is known and where it
+// stands. What is written in small pieces and read at once as a whole makes the processor wait.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,8 @@ class EventList {
   }
   // A place for one more, to be filled at once. Valid until the next call.
   Event* append() {
-    if (size_ == room_) [[unlikely]] grow(std::max<size_t>(64, 2 * room_));
+    if (size_ == room_) [[unlikely]]
+      grow(std::max<size_t>(64, 2 * room_));
     return events_.get() + size_++;
   }
   // Places for so many, in place of what was there; to be filled at once.
@@ -49,7 +50,8 @@ class EventList {
   void shorten(size_t count) { size_ = std::min(size_, count); }
   // Places for up to so many more, and how many of them were filled.
   Event* room(size_t events) {
-    if (size_ + events > room_) [[unlikely]] grow(std::max(size_ + events, 2 * room_));
+    if (size_ + events > room_) [[unlikely]]
+      grow(std::max(size_ + events, 2 * room_));
     return events_.get() + size_;
   }
   void filled(size_t events) { size_ += events; }

@@ -10,10 +10,10 @@
 namespace cleave {
 
 struct FieldName {
-  std::string path;   // field_path, through classes of the system too; empty if no field is there
-  std::string shown;  // without what the standard library calls its own
-  uint32_t flags = 0;  // VariableInfo::Flags
-  std::string set;     // CLEAVE_SET
+  std::string path;            // field_path, through classes of the system too; empty if no field is there
+  std::string shown;           // without what the standard library calls its own
+  uint32_t flags = 0;          // VariableInfo::Flags
+  std::string set;             // CLEAVE_SET
   uint64_t room = UINT64_MAX;  // field_room
   uint64_t leaf = 0;           // leaf_room
 };

@@ -14,8 +14,8 @@ inline bool is_library_type(std::string_view type) {
 // What memory is called that the standard library has allocated, until it is known whose it is.
 inline constexpr std::string_view kLibraryBlock = "std::allocator";
 
-// Whether objects of the class are the library's means, not what a program keeps its data in: the state of a future, the count
-// of a shared_ptr, a stop_token, a mutex. A container is not.
+// Whether objects of the class are the library's means, not what a program keeps its data in: the state of a
+// future, the count of a shared_ptr, a stop_token, a mutex. A container is not.
 bool is_machinery(std::string_view type);
 
 // A path of fields without what the standard library calls its own: "map_._M_h._M_buckets" → "map_",

@@ -23,7 +23,8 @@ bool looks_like_rapid(std::string_view line) {
 
 Error not_a_trace(const std::string& path, std::string_view bytes) {
   if (bytes.empty()) return Error{path, "is empty, not a trace; cleave record writes one"};
-  if (bytes.starts_with("\177ELF")) return Error{path, "is a program, not a trace; cleave record -- PROGRAM writes one"};
+  if (bytes.starts_with("\177ELF"))
+    return Error{path, "is a program, not a trace; cleave record -- PROGRAM writes one"};
   return Error{path,
                "is not a trace: neither one that cleave record wrote nor a text trace nor RAPID's STD text"};
 }
@@ -63,7 +64,8 @@ TraceForm form_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string head(4096, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));  // a folder gives less than nothing
+  head.resize(
+      static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));  // a folder gives less than nothing
   return form_of(head);
 }
 

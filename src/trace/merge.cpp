@@ -47,12 +47,15 @@ void Merger::refresh() {
     lane.status = Status::Runnable;
     if (!open_chunk(lane)) continue;
     push(lane);
-    if (forked_.contains(lane.number) || !waits_for_fork(lane.chunk.words())) begin_lane(lane);
-    else shut(lane);
+    if (forked_.contains(lane.number) || !waits_for_fork(lane.chunk.words()))
+      begin_lane(lane);
+    else
+      shut(lane);
   }
 }
 
-// A finished file may have thousands of threads that came one after the other: only those hold memory that have begun.
+// A finished file may have thousands of threads that came one after the other: only those hold memory that
+// have begun.
 void Merger::shut(Lane& lane) {
   if (lane.next_chunk != 1) return;
   lane.chunk.release();
@@ -64,7 +67,8 @@ void Merger::begin_lane(Lane& lane) {
   if (std::exchange(lane.shut, false)) open_chunk(lane);
   if (lane.listed) return;
   lane.listed = true;
-  auto behind = std::find_if(begun_.rbegin(), begun_.rend(), [&](const Lane* other) { return other->order < lane.order; });
+  auto behind = std::find_if(begun_.rbegin(), begun_.rend(),
+                             [&](const Lane* other) { return other->order < lane.order; });
   begun_.insert(behind.base(), &lane);
 }
 
@@ -151,13 +155,15 @@ uint32_t Merger::stop_position(const Lane& lane, uint64_t until) const {
 void Merger::starve(Lane& lane) {
   lane.status = Status::Starved;
   ++starved_;
-  if (lane.thread->exited) lane.chunk.release();  // hardly anything comes after that, and there may be thousands
+  if (lane.thread->exited)
+    lane.chunk.release();  // hardly anything comes after that, and there may be thousands
   if (lane.starving) return;
   lane.starving = true;
   starving_.push_back(&lane);
 }
 
-// A thread that has exited may have late records, but nobody waits for them. Of thousands of threads most have.
+// A thread that has exited may have late records, but nobody waits for them. Of thousands of threads most
+// have.
 bool Merger::somebody_is_awaited() {
   while (!starving_.empty()) {
     Lane& lane = *starving_.back();
@@ -172,7 +178,8 @@ uint64_t Merger::read_up_to() const {
   uint64_t place = file_.scanned();
   for (const Lane& lane : lanes_) {
     const std::vector<RecordChunk>& chunks = file_.threads()[lane.index].chunks;
-    if (!lane.broken && lane.next_chunk < chunks.size()) place = std::min(place, chunks[lane.next_chunk].offset);
+    if (!lane.broken && lane.next_chunk < chunks.size())
+      place = std::min(place, chunks[lane.next_chunk].offset);
   }
   return place;
 }
@@ -252,12 +259,15 @@ void Merger::advance(const DecodedChunk& chunk, Lane::Cursor& cursor, uint32_t u
   }
 }
 
-// Where an access finds its atom are two places in memory, one after the other; the addresses are known long before.
+// Where an access finds its atom are two places in memory, one after the other; the addresses are known long
+// before.
 void Merger::look_ahead(Lane& lane) {
   constexpr uint32_t kFar = 12, kNear = 6;  // records
   const AtomMap& atoms = assembler_.atoms();
-  advance(lane.chunk, lane.far, lane.in_chunk + kFar, [&](uint64_t address) { atoms.prefetch_word(address); });
-  advance(lane.chunk, lane.near, lane.in_chunk + kNear, [&](uint64_t address) { atoms.prefetch_atom(address); });
+  advance(lane.chunk, lane.far, lane.in_chunk + kFar,
+          [&](uint64_t address) { atoms.prefetch_word(address); });
+  advance(lane.chunk, lane.near, lane.in_chunk + kNear,
+          [&](uint64_t address) { atoms.prefetch_atom(address); });
 }
 
 // The lane's segment up to slot `to`. Where that calls for caution, others go first.
@@ -324,7 +334,8 @@ Merger::Gate Merger::gate_of(Lane& lane, RecordKind kind, const uint64_t* words,
     auto parent = by_number_.find(static_cast<uint32_t>(words[1]));
     // Of a live trace the creator may not have written anything yet.
     bool unknown = parent == by_number_.end();
-    if (unknown ? final_ : parent->second->status == Status::Done || parent->second == &lane) return Gate::Open;
+    if (unknown ? final_ : parent->second->status == Status::Done || parent->second == &lane)
+      return Gate::Open;
     *awaited = lane.number;
     return Gate::Start;
   }
@@ -401,8 +412,8 @@ void Merger::pass_ticket(uint64_t ticket) {
 void Merger::after(Lane& lane, RecordKind kind, const uint64_t* words) {
   if (kind == RecordKind::fork) {
     forked_[static_cast<uint32_t>(words[0])] = true;
-    if (auto child = by_number_.find(static_cast<uint32_t>(words[0])); child != by_number_.end() &&
-                                                                      child->second->status != Status::Done)
+    if (auto child = by_number_.find(static_cast<uint32_t>(words[0]));
+        child != by_number_.end() && child->second->status != Status::Done)
       begin_lane(*child->second);
     auto it = parked_starts_.find(words[0]);
     if (it != parked_starts_.end()) wake(it->second);

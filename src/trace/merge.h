@@ -72,14 +72,14 @@ class Merger {
     uint32_t locks = 0;    // held
     bool busy = false;     // being run, or waiting for another that is run before it
     bool broken = false;   // the rest of its records cannot be decoded
-    bool listed = false;    // in begun_
-    bool shut = false;      // its first chunk was looked at and is to be decoded again: the thread has not begun
+    bool listed = false;   // in begun_
+    bool shut = false;  // its first chunk was looked at and is to be decoded again: the thread has not begun
     bool starving = false;  // in starving_
     // How far its accesses have been prefetched.
     struct Cursor {
       uint32_t position = 0, record = 0;  // in the chunk
     } far, near;
-    size_t order = 0;      // in lanes_
+    size_t order = 0;  // in lanes_
   };
   struct Later {
     bool operator()(const Lane* a, const Lane* b) const {
@@ -136,8 +136,8 @@ class Merger {
   Assembler& assembler_;
   std::deque<Lane> lanes_;
   std::map<uint32_t, Lane*> by_number_;
-  // Those that were made or have run, and are not done, in the order of lanes_: who may run ahead of another. A program
-  // may have thousands of threads, one after the other.
+  // Those that were made or have run, and are not done, in the order of lanes_: who may run ahead of another.
+  // A program may have thousands of threads, one after the other.
   std::vector<Lane*> begun_;
   std::priority_queue<Lane*, std::vector<Lane*>, Later> runnable_;
   std::vector<uint64_t> next_ticket_;

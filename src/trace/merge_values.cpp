@@ -12,8 +12,8 @@ uint64_t slot_address(const SlotPlan& slot, const uint64_t* words) {
 
 }  // namespace
 
-// Whoever must come before the lane's next access is run up to there; and before each of their accesses, whoever
-// must come before that, kDeepest levels deep.
+// Whoever must come before the lane's next access is run up to there; and before each of their accesses,
+// whoever must come before that, kDeepest levels deep.
 void Merger::let_others_first(const Lane& lane, const SlotPlan& slot, const uint64_t* words, int depth) {
   uint64_t address = slot_address(slot, words);
   uint64_t value = low_bytes(Assembler::slot_value(slot, words), slot.width);
@@ -24,7 +24,8 @@ void Merger::let_others_first(const Lane& lane, const SlotPlan& slot, const uint
   }
   if (lane.locks > 0 || !worth_looking()) return;
   const Atom* atom = assembler_.atom(address, slot.width);
-  uint64_t old_value = atom != nullptr ? atom->value : 0;  // nobody has touched it yet: 0 for all that is known
+  uint64_t old_value =
+      atom != nullptr ? atom->value : 0;  // nobody has touched it yet: 0 for all that is known
   constexpr int kReaders = 16;
   for (int n = 0; n < kReaders; ++n) {
     Ahead reader = find_ahead(address, slot.width, old_value, SlotKind::Read);
@@ -88,7 +89,8 @@ Merger::Ahead Merger::find_ahead(uint64_t address, uint32_t bytes, uint64_t valu
         continue;
       }
       Match match;
-      if (plan->accesses) match = match_ahead(*plan, slot, words.data() + at + 1, address, bytes, value, kind);
+      if (plan->accesses)
+        match = match_ahead(*plan, slot, words.data() + at + 1, address, bytes, value, kind);
       if (match.found) best = {&other, n, number, match.slot};
       if (match.found || match.stop) break;
       at += 1u + plan->words;
@@ -97,8 +99,8 @@ Merger::Ahead Merger::find_ahead(uint64_t address, uint32_t bytes, uint64_t valu
   return best;
 }
 
-Merger::Match Merger::match_ahead(const SegmentPlan& plan, uint32_t from, const uint64_t* words, uint64_t address,
-                                  uint32_t bytes, uint64_t value, SlotKind kind) const {
+Merger::Match Merger::match_ahead(const SegmentPlan& plan, uint32_t from, const uint64_t* words,
+                                  uint64_t address, uint32_t bytes, uint64_t value, SlotKind kind) const {
   for (uint32_t i = from; i < plan.slots.size(); ++i) {
     const SlotPlan& slot = plan.slots[i];
     if (slot.kind > SlotKind::Write || slot_address(slot, words) != address || slot.width != bytes) continue;

@@ -45,7 +45,8 @@ struct SegmentPlan {
   bool events = false;    // at least one slot that gives an event or changes the stack
   bool accesses = false;  // at least one read or write
   std::vector<SlotPlan> slots;
-  std::vector<AddressPlan> addresses;  // of reads and writes, one for each place in memory; globals are not among them
+  std::vector<AddressPlan>
+      addresses;  // of reads and writes, one for each place in memory; globals are not among them
 };
 
 struct Module {

@@ -109,7 +109,8 @@ void write_binary_trace(const Trace& trace, const std::function<void(std::string
   sink({reinterpret_cast<const char*>(&header), sizeof header});
   write_chunk(CLEAVE_CHUNK_TABLES, write_tables(trace), sink);
   for (size_t begin = 0; begin < trace.size(); begin += kColumnEvents) {
-    write_chunk(CLEAVE_CHUNK_EVENTS, write_columns(trace, begin, std::min(begin + kColumnEvents, trace.size())), sink);
+    write_chunk(CLEAVE_CHUNK_EVENTS,
+                write_columns(trace, begin, std::min(begin + kColumnEvents, trace.size())), sink);
   }
   write_chunk(CLEAVE_CHUNK_END, "{\"ended\": \"import\"}", sink);
 }

@@ -27,8 +27,8 @@ struct TextHash {
 using Names = boost::unordered_flat_map<std::string_view, uint32_t, TextHash>;  // views into the text
 
 // Ids of names that are one letter and a number, T12 or V4711, as generated traces have them: found without
-// hashing. Every name of that shape with the letter of the first one has its place here and nowhere else; leading
-// zeros are another shape.
+// hashing. Every name of that shape with the letter of the first one has its place here and nowhere else;
+// leading zeros are another shape.
 class NumberedNames {
  public:
   // Where the name's id stands, kUnknown at first; null for a name of another shape.
@@ -125,9 +125,9 @@ class RapidParser {
     char letter = 0;
   };
 
-  // Nearly all lines of a long trace, where thread and location were met before; a few at a time. The table of a million
-  // variables' ids is larger than the caches: each line asks for its place, and when all have asked they look. So many
-  // lines; 0: read the next one the long way.
+  // Nearly all lines of a long trace, where thread and location were met before; a few at a time. The table
+  // of a million variables' ids is larger than the caches: each line asks for its place, and when all have
+  // asked they look. So many lines; 0: read the next one the long way.
   size_t usual_lines(std::span<Event> out) {
     std::array<Awaited, 16> awaited;
     const size_t most = std::min(out.size(), awaited.size());
@@ -137,8 +137,10 @@ class RapidParser {
       const Awaited& line = awaited[i];
       if (line.variable_size == 0) continue;
       out[i].object = numbered_variables_.find(line.letter, line.variable);
-      if (out[i].object == NumberedNames::kUnknown) [[unlikely]] out[i].object = new_variable(line);
-      if (out[i].object != NumberedNames::kUnknown) [[likely]] continue;
+      if (out[i].object == NumberedNames::kUnknown) [[unlikely]]
+        out[i].object = new_variable(line);
+      if (out[i].object != NumberedNames::kUnknown) [[likely]]
+        continue;
       next_ = line.begin;  // it has another letter
       line_ -= count - i;
       return i;
@@ -177,7 +179,8 @@ class RapidParser {
   [[gnu::noinline]] uint32_t new_variable(const Awaited& line) {
     uint32_t* place = numbered_variables_.place(line.letter, line.variable);
     if (place == nullptr) return NumberedNames::kUnknown;
-    return *place = raw(builder_.add_variable(std::string_view(line.begin + line.variable_at, line.variable_size)));
+    return *place = raw(
+               builder_.add_variable(std::string_view(line.begin + line.variable_at, line.variable_size)));
   }
   struct Hold {
     ThreadId owner = kNone<ThreadId>;
@@ -225,8 +228,8 @@ class RapidParser {
     if (object.empty()) return bad(fmt::format("{} of what?", operation));
     if (operation.size() == 1) {
       event.kind = operation[0] == 'r' ? EventKind::Read : EventKind::Write;
-      event.object = named(numbered_variables_, variables_, object,
-                           [&] { return raw(builder_.add_variable(object)); });
+      event.object =
+          named(numbered_variables_, variables_, object, [&] { return raw(builder_.add_variable(object)); });
       return Outcome::Event;
     }
     if (operation.size() == 3) return lock(operation[0] == 'a', object, event);
@@ -287,7 +290,8 @@ class RapidParser {
     });
     // A location that is not written as it is here is another name, and so another unit.
     uint32_t number = 0;
-    if (object.empty() && is_number(location, number) && number < kDirect && std::to_string(number) == location)
+    if (object.empty() && is_number(location, number) && number < kDirect &&
+        std::to_string(number) == location)
       numbered(number).unit = id;
     return id;
   }
@@ -345,7 +349,8 @@ class RapidSource final : public BatchSource {
       : file_(std::move(file)), path_(std::move(path)), parser_(file_.bytes(), path_) {}
   Result<std::span<const Event>> next() override {
     constexpr size_t kAtATime = 4 << 20;
-    if (parser_.read() >= let_go_ + kAtATime) file_.let_go(std::exchange(let_go_, parser_.read()), parser_.read());
+    if (parser_.read() >= let_go_ + kAtATime)
+      file_.let_go(std::exchange(let_go_, parser_.read()), parser_.read());
     batch_.events.shorten(parser_.next({batch_.events.places(kBatch), kBatch}));
     if (batch_.events.empty() && parser_.failed()) return parser_.error();
     return std::span<const Event>(batch_.events);

@@ -1,6 +1,7 @@
-// The lines that nearly all of a long RAPID trace consists of, taken apart at a glance: T3|r(V17)|42, T3|begin|42 and
-// T3|end|42, with names of one letter and a number. Where the digits of a line end is one bit mask of its first 32 bytes;
-// the numbers then follow from words of 8 bytes. No branch depends on how long a number is.
+// The lines that nearly all of a long RAPID trace consists of, taken apart at a glance: T3|r(V17)|42,
+// T3|begin|42 and T3|end|42, with names of one letter and a number. Where the digits of a line end is one bit
+// mask of its first 32 bytes; the numbers then follow from words of 8 bytes. No branch depends on how long a
+// number is.
 #pragma once
 
 #include <bit>
@@ -22,7 +23,8 @@ struct RapidLine {
   uint32_t variable_at = 0, variable_size = 0;  // its name, from the beginning of the line
   uint32_t size = 0;                            // with its newline
 
-  static constexpr std::ptrdiff_t kBefore = 8, kAfter = 40;  // bytes that must be readable around the beginning of a line
+  static constexpr std::ptrdiff_t kBefore = 8,
+                                  kAfter = 40;  // bytes that must be readable around the beginning of a line
 };
 
 namespace rapid_line {
@@ -69,7 +71,8 @@ inline bool is_letter(char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }
 
 constexpr uint64_t word_of(const char* text, unsigned bytes) {
   uint64_t word = 0;
-  for (unsigned i = 0; i < bytes; ++i) word |= static_cast<uint64_t>(static_cast<uint8_t>(text[i])) << (8 * i);
+  for (unsigned i = 0; i < bytes; ++i)
+    word |= static_cast<uint64_t>(static_cast<uint8_t>(text[i])) << (8 * i);
   return word;
 }
 
@@ -81,7 +84,8 @@ constexpr uint64_t word_of(const char* text, unsigned bytes) {
   constexpr uint64_t kBehind = uint64_t{1} << 32;  // what is longer than the mask ends there
   const auto first = static_cast<char>(word_at(text));
   const uint64_t others = not_digits(text);
-  const auto bar = static_cast<unsigned>(std::countr_zero((others & ~uint64_t{1}) | kBehind));  // behind the thread
+  const auto bar =
+      static_cast<unsigned>(std::countr_zero((others & ~uint64_t{1}) | kBehind));  // behind the thread
   if (!is_letter(first) || !is_number(text + 1, bar - 1)) return line;
   const uint64_t operation = word_at(text + bar);
   constexpr uint64_t kAccess = 0xff00ff, kBegin = (uint64_t{1} << 56) - 1, kEnd = (uint64_t{1} << 40) - 1;

@@ -67,8 +67,8 @@ bool ReadAhead::hand_over(Portion portion) {
   return true;
 }
 
-// Going to sleep and being woken costs about as much as judging a hundred events. So whoever is faster than the reader waits
-// for several portions, or a moment.
+// Going to sleep and being woken costs about as much as judging a hundred events. So whoever is faster than
+// the reader waits for several portions, or a moment.
 void ReadAhead::wait_for_portion(std::unique_lock<std::mutex>& guard) {
   constexpr auto kMoment = std::chrono::milliseconds(1);
   if (stopped_ || !waiting_.empty()) return;

@@ -1,6 +1,7 @@
-// A trace read in a thread of its own, so that whoever judges the events does not wait for them to be put in order or to be
-// taken out of text. What comes out is the same, event for event: where tables grow with the events, a batch brings along
-// what they had gained when it was made, and next() shows the tables as they were then.
+// A trace read in a thread of its own, so that whoever judges the events does not wait for them to be put in
+// order or to be taken out of text. What comes out is the same, event for event: where tables grow with the
+// events, a batch brings along what they had gained when it was made, and next() shows the tables as they
+// were then.
 #pragma once
 
 #include <condition_variable>
@@ -18,8 +19,8 @@ namespace cleave {
 
 class ReadAhead final : public EventSource {
  public:
-  // `source` must outlive this and is the other thread's until the end or stop(). `meanwhile` is called in that thread
-  // after every batch, and again and again while it waits for us.
+  // `source` must outlive this and is the other thread's until the end or stop(). `meanwhile` is called in
+  // that thread after every batch, and again and again while it waits for us.
   explicit ReadAhead(BatchSource& source, std::function<void()> meanwhile = {});
   ~ReadAhead() override { stop(); }
   ReadAhead(const ReadAhead&) = delete;
@@ -33,8 +34,8 @@ class ReadAhead final : public EventSource {
   // To be asked after the end or stop().
   bool complete() const override { return source_.complete(); }
 
-  // No more is wanted. Returns when the other thread is through with the source, which a live one is when its writer has
-  // ended.
+  // No more is wanted. Returns when the other thread is through with the source, which a live one is when its
+  // writer has ended.
   void stop();
 
  private:
@@ -43,7 +44,8 @@ class ReadAhead final : public EventSource {
     TableGrowth growth;
     std::optional<Error> error;  // events are none then
   };
-  // In events; a portion counts for so many more, since it may be small where locations are split again and again.
+  // In events; a portion counts for so many more, since it may be small where locations are split again and
+  // again.
   static constexpr size_t kEach = 512;
   static constexpr size_t kMost = 64 * 1024;     // that wait
   static constexpr size_t kSeveral = 16 * 1024;  // for which it is worth to wake the one who wants them
@@ -62,7 +64,7 @@ class ReadAhead final : public EventSource {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Portion> waiting_;
-  size_t weight_ = 0;  // of those
+  size_t weight_ = 0;         // of those
   std::vector<Batch> spare_;  // to be filled again
   bool stopped_ = false;
   bool eager_ = false;  // to be woken for a single portion

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "trace/merge.h"
@@ -115,7 +115,8 @@ class RecordSource final : public BinarySource {
     assembler_.give_back(batch_.freed);
     batch_.freed.clear();
     const TableChanges& changes = builder_.tables().changes();
-    builder_.drop_changes(changes.outer_set_dropped + changes.outer_set.size(), changes.moved_dropped + changes.moved.size());
+    builder_.drop_changes(changes.outer_set_dropped + changes.outer_set.size(),
+                          changes.moved_dropped + changes.moved.size());
   }
 
   // Until there is a batch; false at the end.

@@ -22,14 +22,16 @@ struct ReadOptions {
   // Follow a file that is still being written: next() blocks until more comes, END is there, or this says
   // false.
   std::function<bool()> writer_alive;
-  // Variables, objects and locks in memory that was given back leave their ids to others (EventSource::freed), so that the
-  // tables are as large as what there is at a time. For those who judge events as they come.
+  // Variables, objects and locks in memory that was given back leave their ids to others
+  // (EventSource::freed), so that the tables are as large as what there is at a time. For those who judge
+  // events as they come.
   bool reuse_ids = false;
   // A range of memory that is copied or filled is one location, of up to 4096 bytes, until a part of it is
   // touched: fewer events and variables, and the same conflicts. Its events have no value (kNoValue). Only
   // with reuse_ids.
   bool stretches = false;
-  // What has been read of a file that is larger than this is erased: for one that nobody else wants. 0: never.
+  // What has been read of a file that is larger than this is erased: for one that nobody else wants. 0:
+  // never.
   uint64_t erase_beyond = 0;
   bool live() const { return static_cast<bool>(writer_alive); }
 };

@@ -27,10 +27,10 @@ constexpr std::array<RecordShape, kNumbers> make_shapes() {
   order(thread_exit, kNowhere, 0);
   order(fork, kNowhere, 1);
   order(join, kNowhere, 1);
-  for (RecordKind kind : {mutex_lock, mutex_unlock, shared_lock, shared_unlock, exclusive_lock,
-                          exclusive_unlock, cond_signal, cond_broadcast, sem_init, sem_post, sem_down,
-                          barrier_init, barrier_arrive, barrier_pass, once_begin, once_end, once_seen,
-                          once_abort}) {
+  for (RecordKind kind :
+       {mutex_lock, mutex_unlock, shared_lock, shared_unlock, exclusive_lock, exclusive_unlock, cond_signal,
+        cond_broadcast, sem_init, sem_post, sem_down, barrier_init, barrier_arrive, barrier_pass, once_begin,
+        once_end, once_seen, once_abort}) {
     order(kind, 1, 2);
   }
   order(cond_wait, 2, 4, 3);
@@ -68,7 +68,8 @@ void DecodedChunk::release() {
   coded_ = 0;
 }
 
-const char* DecodedChunk::decode(const TraceFile& file, const std::vector<RecordChunk>& chunks, size_t index) {
+const char* DecodedChunk::decode(const TraceFile& file, const std::vector<RecordChunk>& chunks,
+                                 size_t index) {
   size_t from = index;
   while (from > 0 && chunks[from].continues && chunks[from - 1].offset != coded_) --from;
   for (; from < index; ++from) {
@@ -105,7 +106,8 @@ const char* DecodedChunk::take_raw(const TraceFile& file, const RecordChunk& chu
         marks_.push_back({static_cast<uint32_t>(at - gaps), words[at + 1 + shape.stamp]});
     }
     if (count >= end - at) return "a record is longer than its chunk";
-    if (gaps != 0) [[unlikely]] std::copy_n(words + at, 1 + count, words + at - gaps);
+    if (gaps != 0) [[unlikely]]
+      std::copy_n(words + at, 1 + count, words + at - gaps);
     segments_.push_back(segment);
     at += 1 + count;
     size_ = at - gaps;

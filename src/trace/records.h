@@ -53,8 +53,8 @@ class DecodedChunk {
     uint32_t position;  // of its header in words()
     uint64_t stamp;
   };
-  // Null on success. On failure the records decoded so far are there, and what is wrong is returned. One after
-  // the other costs one chunk each; elsewhere up to CLEAVE_CHUNK_LONGEST_RUN.
+  // Null on success. On failure the records decoded so far are there, and what is wrong is returned. One
+  // after the other costs one chunk each; elsewhere up to CLEAVE_CHUNK_LONGEST_RUN.
   const char* decode(const TraceFile& file, const std::vector<RecordChunk>& chunks, size_t index);
 
   std::span<const uint64_t> words() const { return {words_.data(), size_}; }
@@ -72,8 +72,8 @@ class DecodedChunk {
   size_t size_ = 0;
   std::vector<Mark> marks_;
   std::vector<const SegmentPlan*> segments_;  // by record
-  uint64_t offset_ = 0;  // of the chunk that is here
-  uint64_t coded_ = 0;   // offset of the chunk that left the codec's tables as they are; 0: none
+  uint64_t offset_ = 0;                       // of the chunk that is here
+  uint64_t coded_ = 0;  // offset of the chunk that left the codec's tables as they are; 0: none
   std::unique_ptr<cleave_codec> codec_;  // tens of kilobytes; null until it is needed
 };
 

@@ -179,8 +179,8 @@ void visit(Archive& a, GlobalEntry& g) {
 
 template <typename Archive>
 void visit(Archive& a, Coverage& c) {
-  for (uint64_t* field : {&c.functions, &c.functions_skipped, &c.accesses, &c.accesses_unshared, &c.accesses_constant,
-                          &c.atomics, &c.ranges, &c.branches, &c.inline_assembly}) {
+  for (uint64_t* field : {&c.functions, &c.functions_skipped, &c.accesses, &c.accesses_unshared,
+                          &c.accesses_constant, &c.atomics, &c.ranges, &c.branches, &c.inline_assembly}) {
     a.integer(*field);
   }
   a.list(c.called_outside, [&](std::string& name) { a.text(name); });
@@ -270,7 +270,8 @@ Result<SiteTables> decode_site_tables(std::span<const uint8_t> bytes) {
   Reader reader(plain);
   SiteTables tables;
   visit(reader, tables);
-  if (reader.failed() || !reader.at_end() || !indexes_hold(tables)) return Error{"", "site tables are damaged"};
+  if (reader.failed() || !reader.at_end() || !indexes_hold(tables))
+    return Error{"", "site tables are damaged"};
   return tables;
 }
 

@@ -1,6 +1,6 @@
-// What a module (translation unit) carries about itself: what each word of each segment means, and the names behind
-// it. The pass writes it into the binary, the runtime copies it into the trace unread, everybody else reads it from
-// there. encode and decode are one archive, so they cannot disagree.
+// What a module (translation unit) carries about itself: what each word of each segment means, and the names
+// behind it. The pass writes it into the binary, the runtime copies it into the trace unread, everybody else
+// reads it from there. encode and decode are one archive, so they cannot disagree.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ inline constexpr uint32_t kNoIndex = UINT32_MAX;
 
 // An event within a segment, in program order.
 enum class SlotKind : uint8_t {
-  Read = 1,        // address, value
-  Write = 2,       // address, value
-  Enter = 3,       // the function begins; aux: function. If it can be landed in, value: its frame token
-  Exit = 4,        // the function returns
-  Landing = 5,     // control is back in a frame by exception or longjmp; value: its frame token
-  UnitBegin = 6,   // aux: unit; value: `this` or the first parameter if the unit has an object
-  UnitEnd = 7,     // aux: unit
-  Call = 8,        // last slot of its segment: a call follows; aux: function if known, value: target if indirect
+  Read = 1,       // address, value
+  Write = 2,      // address, value
+  Enter = 3,      // the function begins; aux: function. If it can be landed in, value: its frame token
+  Exit = 4,       // the function returns
+  Landing = 5,    // control is back in a frame by exception or longjmp; value: its frame token
+  UnitBegin = 6,  // aux: unit; value: `this` or the first parameter if the unit has an object
+  UnitEnd = 7,    // aux: unit
+  Call = 8,  // last slot of its segment: a call follows; aux: function if known, value: target if indirect
   CallResult = 9,  // value returned by code that may not be instrumented
   Switch = 10,     // value: the value switched on
-  Hook = 11,       // the record of a hook (atomic, fence, range) refers to this segment for its site; no words
+  Hook = 11,  // the record of a hook (atomic, fence, range) refers to this segment for its site; no words
 };
 
 enum class Source : uint8_t {
@@ -72,17 +72,29 @@ struct SiteEntry {
   uint32_t type = kNoIndex;         // string: type of the access
   uint32_t object_type = kNoIndex;  // types[]: the outermost class the access lies in, if known
   uint32_t offset = 0;              // of the access from the start of that class
-  // Of an access: it is to what the function's own object (`this`, or the struct that its first parameter points to) leads to by
-  // pointers. Of a call: it is of a method, or a function of C, on such an object.
+  // Of an access: it is to what the function's own object (`this`, or the struct that its first parameter
+  // points to) leads to by pointers. Of a call: it is of a method, or a function of C, on such an object.
   enum Flags : uint32_t { kThroughOwn = 1 };
   uint32_t flags = 0;
   friend bool operator==(const SiteEntry&, const SiteEntry&) = default;
 };
 
 struct FunctionEntry {
-  enum Flags : uint32_t { kMethod = 1, kPublic = 2, kProtected = 4, kStatic = 8, kConstructor = 16, kDestructor = 32,
-                          kStructFunction = 64, kAtomic = 128, kNotAtomic = 256, kSystem = 512, kGetter = 1024,
-                          kSetter = 2048, kFriend = 4096 };
+  enum Flags : uint32_t {
+    kMethod = 1,
+    kPublic = 2,
+    kProtected = 4,
+    kStatic = 8,
+    kConstructor = 16,
+    kDestructor = 32,
+    kStructFunction = 64,
+    kAtomic = 128,
+    kNotAtomic = 256,
+    kSystem = 512,
+    kGetter = 1024,
+    kSetter = 2048,
+    kFriend = 4096
+  };
   std::string name;     // Account::withdraw
   std::string linkage;  // as in the symbol table
   uint32_t file = kNoIndex, line = 0;
@@ -92,14 +104,22 @@ struct FunctionEntry {
 };
 
 struct FieldEntry {
-  enum Flags : uint32_t { kConst = 1, kAtomic = 2, kStaticMember = 4, kBase = 8, kOwned = 16, kPrivate = 32,
-                          kProtectedField = 64, kPointer = 128 };
+  enum Flags : uint32_t {
+    kConst = 1,
+    kAtomic = 2,
+    kStaticMember = 4,
+    kBase = 8,
+    kOwned = 16,
+    kPrivate = 32,
+    kProtectedField = 64,
+    kPointer = 128
+  };
   std::string name;
   uint64_t offset = 0, size = 0;
   std::string type_name;
   uint32_t type = kNoIndex;  // types[] if it is a class held by value (member or base)
   uint32_t flags = 0;
-  std::string set;           // CLEAVE_SET, empty if none
+  std::string set;  // CLEAVE_SET, empty if none
   friend bool operator==(const FieldEntry&, const FieldEntry&) = default;
 };
 
@@ -123,7 +143,13 @@ struct UnitEntry {
 };
 
 struct GlobalEntry {
-  enum Flags : uint32_t { kFileStatic = 1, kThreadLocal = 2, kConstant = 4, kZeroInitialised = 8, kClassStatic = 16 };
+  enum Flags : uint32_t {
+    kFileStatic = 1,
+    kThreadLocal = 2,
+    kConstant = 4,
+    kZeroInitialised = 8,
+    kClassStatic = 16
+  };
   std::string name;  // as in the source; empty when it is not a variable
   uint64_t size = 0;
   uint32_t type = kNoIndex;
@@ -154,7 +180,9 @@ struct SiteTables {
   std::vector<GlobalEntry> globals;  // in the order of cleave_module::globals
   Coverage coverage;
   // Empty for kNoIndex.
-  std::string_view text(uint32_t index) const { return index == kNoIndex ? std::string_view() : strings[index]; }
+  std::string_view text(uint32_t index) const {
+    return index == kNoIndex ? std::string_view() : strings[index];
+  }
   friend bool operator==(const SiteTables&, const SiteTables&) = default;
 };
 

@@ -13,7 +13,8 @@ void take_added(std::span<const Info> all, size_t& taken, std::vector<Info>& add
 
 // Entries that are both new and touched are among the new ones already.
 template <typename Info>
-void take(std::span<const Info> all, size_t& taken, std::vector<uint32_t>& touched, TableGrowth::Of<Info>& growth) {
+void take(std::span<const Info> all, size_t& taken, std::vector<uint32_t>& touched,
+          TableGrowth::Of<Info>& growth) {
   std::sort(touched.begin(), touched.end());
   touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
   for (uint32_t id : touched) {
@@ -39,7 +40,8 @@ TableGrowth TableFollower::take() {
   const TableChanges& changes = tables_.changes();
   growth.outer_set_dropped = changes.outer_set_dropped;
   growth.moved_dropped = changes.moved_dropped;
-  take_ids(changes.outer_set, changes.outer_set_dropped, taken_.outer_set, growth.outer_set, touched_.objects);
+  take_ids(changes.outer_set, changes.outer_set_dropped, taken_.outer_set, growth.outer_set,
+           touched_.objects);
   take_ids(changes.moved, changes.moved_dropped, taken_.moved, growth.moved, touched_.variables);
   cleave::take(tables_.threads(), taken_.threads, touched_.threads, growth.threads);
   if (tables_.variable_table().only_names()) {

@@ -1,5 +1,5 @@
-// What tables have gained between two moments, so that somebody else can have the same tables: what a reader in one thread
-// tells a checker in another (read_ahead.h).
+// What tables have gained between two moments, so that somebody else can have the same tables: what a reader
+// in one thread tells a checker in another (read_ahead.h).
 #pragma once
 
 #include <utility>
@@ -8,7 +8,8 @@
 
 namespace cleave {
 
-// Entries that were changed after they were made, as far as that is wanted: threads, variables, objects, syncs.
+// Entries that were changed after they were made, as far as that is wanted: threads, variables, objects,
+// syncs.
 struct TouchedEntries {
   bool wanted = false;
   std::vector<uint32_t> threads, variables, objects, syncs;
@@ -49,7 +50,8 @@ class TableFollower {
   const Trace& tables_;
   TouchedEntries& touched_;
   struct {
-    size_t threads = 0, variables = 0, objects = 0, syncs = 0, sites = 0, unit_names = 0, contexts = 0, input_names = 0;
+    size_t threads = 0, variables = 0, objects = 0, syncs = 0, sites = 0, unit_names = 0, contexts = 0,
+           input_names = 0;
     size_t outer_set = 0, moved = 0;
   } taken_;
 };

@@ -38,7 +38,8 @@ Words make_words(const Range& table, NameOf name_of) {
     Uses& use = uses.find(name)->second;
     if (use.times > 1) {
       result.plain = false;
-      while (taken.contains(name) || uses.contains(name)) name = fmt::format("{}~{}", name_of(entry), use.next++);
+      while (taken.contains(name) || uses.contains(name))
+        name = fmt::format("{}~{}", name_of(entry), use.next++);
     }
     taken.insert(name);
     result.words.push_back(to_word(name));

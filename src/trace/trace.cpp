@@ -42,9 +42,7 @@ ThreadId TraceBuilder::thread(std::string_view name) {
 }
 
 VariableId TraceBuilder::variable(std::string_view name) {
-  return VariableId{intern(variable_ids_, name, [&] {
-    return raw(add_variable(name));
-  })};
+  return VariableId{intern(variable_ids_, name, [&] { return raw(add_variable(name)); })};
 }
 
 SyncId TraceBuilder::sync(std::string_view name, SyncKind kind) {
@@ -99,8 +97,8 @@ SyncId TraceBuilder::add_sync(SyncInfo info) {
 }
 
 SiteId TraceBuilder::add_site(SiteInfo info) {
-  std::string key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{:d}", info.file, info.line, info.column, info.function,
-                                info.variable, info.type, info.through_own);
+  std::string key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{:d}", info.file, info.line, info.column,
+                                info.function, info.variable, info.type, info.through_own);
   return SiteId{intern(site_ids_, key, [&] {
     trace_.sites_.push_back(std::move(info));
     return static_cast<uint32_t>(trace_.sites_.size() - 1);
@@ -172,8 +170,9 @@ EventIndex TraceBuilder::write(std::string_view t, std::string_view v, uint64_t 
 }
 
 EventIndex TraceBuilder::update(std::string_view t, std::string_view v, uint64_t old_value, uint64_t value) {
-  return add_update({.kind = EventKind::Update, .thread = thread(t), .object = raw(variable(v)), .value = value},
-                    old_value);
+  return add_update(
+      {.kind = EventKind::Update, .thread = thread(t), .object = raw(variable(v)), .value = value},
+      old_value);
 }
 
 EventIndex TraceBuilder::acquire(std::string_view t, std::string_view lock) {
@@ -188,7 +187,9 @@ EventIndex TraceBuilder::begin(std::string_view t, std::string_view unit) {
   return add({.kind = EventKind::Begin, .thread = thread(t), .object = raw(unit_name(unit))});
 }
 
-EventIndex TraceBuilder::end(std::string_view t) { return add({.kind = EventKind::End, .thread = thread(t)}); }
+EventIndex TraceBuilder::end(std::string_view t) {
+  return add({.kind = EventKind::End, .thread = thread(t)});
+}
 
 EventIndex TraceBuilder::fork(std::string_view t, std::string_view child) {
   ThreadId parent = thread(t), id = thread(child);

@@ -1,8 +1,8 @@
 // The one record of what happened. A Trace, once built, does not change; analyses are functions of it.
 //
 // Events stand in one total order: program order within a thread, the exact order of operations on each
-// synchronization object, and for everything else an order that agrees with both. Memory is 32 bytes an event plus
-// the tables. TraceBuilder makes one in memory; trace/reader.h and trace/text.h make one from a file.
+// synchronization object, and for everything else an order that agrees with both. Memory is 32 bytes an event
+// plus the tables. TraceBuilder makes one in memory; trace/reader.h and trace/text.h make one from a file.
 #pragma once
 
 #include <cstdint>
@@ -22,19 +22,19 @@
 namespace cleave {
 
 struct ThreadInfo {
-  std::string name;                      // main, T1, T2 …: unique in a trace
-  ThreadId parent = kNone<ThreadId>;     // who created it
-  std::string path;                      // place in the creation tree, "0.2.1"; empty in text traces
+  std::string name;                   // main, T1, T2 …: unique in a trace
+  ThreadId parent = kNone<ThreadId>;  // who created it
+  std::string path;                   // place in the creation tree, "0.2.1"; empty in text traces
   friend bool operator==(const ThreadInfo&, const ThreadInfo&) = default;
 };
 
 // An instance: a heap block, a global of class type, an object within one. Its fields may form a set.
 struct ObjectInfo {
-  std::string name;                      // a1, or Account@0x55… : unique
-  std::string type;                      // class or struct, qualified; empty if not known
+  std::string name;  // a1, or Account@0x55… : unique
+  std::string type;  // class or struct, qualified; empty if not known
   uint64_t address = 0;
   uint64_t size = 0;
-  ObjectId outer = kNone<ObjectId>;      // the object it is a by-value member or base of
+  ObjectId outer = kNone<ObjectId>;  // the object it is a by-value member or base of
   friend bool operator==(const ObjectInfo&, const ObjectInfo&) = default;
 };
 
@@ -44,7 +44,7 @@ struct SyncInfo {
   std::string name;
   SyncKind kind = SyncKind::Unknown;
   uint64_t address = 0;
-  uint64_t initial = 0;                  // tokens of a semaphore, parties of a barrier
+  uint64_t initial = 0;  // tokens of a semaphore, parties of a barrier
   friend bool operator==(const SyncInfo&, const SyncInfo&) = default;
 };
 
@@ -52,10 +52,10 @@ struct SiteInfo {
   std::string file;
   uint32_t line = 0;
   uint32_t column = 0;
-  std::string function;                  // qualified, without parameters
-  std::string variable;                  // total, Account::balance; empty where there is no name
-  std::string type;                      // of the access: int, std::string …
-  bool through_own = false;              // SiteEntry::kThroughOwn
+  std::string function;      // qualified, without parameters
+  std::string variable;      // total, Account::balance; empty where there is no name
+  std::string type;          // of the access: int, std::string …
+  bool through_own = false;  // SiteEntry::kThroughOwn
   friend bool operator==(const SiteInfo&, const SiteInfo&) = default;
 };
 
@@ -64,12 +64,12 @@ struct SiteInfo {
 enum class UnitSource : uint8_t { Annotated, Method, StructFunction, Function, NotAtomic, UnitFor };
 
 struct UnitNameInfo {
-  std::string name;                      // withdraw, Account::withdraw
+  std::string name;  // withdraw, Account::withdraw
   UnitSource source = UnitSource::Annotated;
-  std::string type;                      // the class whose object object2 of Begin is; empty if none
-  std::string file;                      // where the function is defined; empty if not known
-  // Getter, setter: reads or writes one field of `this` and does nothing else. Exposes: of an iterator or a nested class,
-  // through which its user touches another object.
+  std::string type;  // the class whose object object2 of Begin is; empty if none
+  std::string file;  // where the function is defined; empty if not known
+  // Getter, setter: reads or writes one field of `this` and does nothing else. Exposes: of an iterator or a
+  // nested class, through which its user touches another object.
   enum Flags : uint32_t { kGetter = 1, kSetter = 2, kExposes = 4 };
   uint32_t flags = 0;
   friend bool operator==(const UnitNameInfo&, const UnitNameInfo&) = default;
@@ -82,10 +82,11 @@ struct ContextInfo {
   friend bool operator==(const ContextInfo&, const ContextInfo&) = default;
 };
 
-// The program's data on an event, from a text trace or from symbolic/. Expressions are SMT-LIB over bound names.
+// The program's data on an event, from a text trace or from symbolic/. Expressions are SMT-LIB over bound
+// names.
 struct SymbolicInfo {
-  std::string bound;                     // name after `->`
-  std::string expression;                // after `=`, or of assume
+  std::string bound;       // name after `->`
+  std::string expression;  // after `=`, or of assume
   friend bool operator==(const SymbolicInfo&, const SymbolicInfo&) = default;
 };
 
@@ -93,8 +94,8 @@ struct SymbolicInfo {
 struct TableChanges {
   std::vector<ObjectId> outer_set;  // objects that got their `outer` after they were made, in order
   std::vector<VariableId> moved;    // variables whose object became known after they were made, in order
-  // How many came before those and are listed no longer: sources that use ids again (ReadOptions::reuse_ids) list what
-  // changed since the batch before the last one.
+  // How many came before those and are listed no longer: sources that use ids again (ReadOptions::reuse_ids)
+  // list what changed since the batch before the last one.
   size_t outer_set_dropped = 0, moved_dropped = 0;
   friend bool operator==(const TableChanges&, const TableChanges&) { return true; }
 };
@@ -114,7 +115,8 @@ class Trace {
   std::span<const ContextInfo> contexts() const { return contexts_; }
   std::span<const std::string> input_names() const { return input_names_; }
 
-  // How many variables there are: asking for that alone does not make those that are only names (variable_table.h).
+  // How many variables there are: asking for that alone does not make those that are only names
+  // (variable_table.h).
   size_t variable_count() const { return variables_.size(); }
   const VariableTable& variable_table() const { return variables_; }
 
@@ -155,7 +157,7 @@ class Trace {
   std::vector<UnitNameInfo> unit_names_;
   std::vector<ContextInfo> contexts_;
   std::vector<std::string> input_names_;
-  std::vector<std::pair<uint64_t, uint64_t>> old_values_;   // by event index, ascending
+  std::vector<std::pair<uint64_t, uint64_t>> old_values_;    // by event index, ascending
   std::vector<std::pair<uint64_t, SymbolicInfo>> symbolic_;  // by event index, ascending
   std::map<std::string, std::vector<VariableId>> declared_sets_;
   std::string program_;
@@ -178,7 +180,7 @@ class TraceBuilder {
   VariableId add_variable(std::string_view name);  // one of which nothing but the name is known
   ObjectId add_object(ObjectInfo info);
   SyncId add_sync(SyncInfo info);
-  SiteId add_site(SiteInfo info);  // equal sites get one id
+  SiteId add_site(SiteInfo info);     // equal sites get one id
   SiteId append_site(SiteInfo info);  // one that is known to be new; not to be mixed with add_site
   UnitNameId add_unit_name(UnitNameInfo info);
   ContextId add_context(ContextInfo info);  // equal contexts get one id

@@ -137,7 +137,8 @@ void TraceFile::read_up_to(uint64_t offset, bool erase) {
   for (const Stretch& stretch : records_) {
     const uint64_t begin = std::max(stretch.begin, erased_), end = std::min(stretch.end, offset);
     if (descriptor >= 0 && begin < end)
-      fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin), static_cast<off_t>(end - begin));
+      fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
+                static_cast<off_t>(end - begin));
   }
   if (descriptor >= 0) ::close(descriptor);
   std::erase_if(records_, [&](const Stretch& stretch) { return stretch.end <= offset; });

@@ -49,8 +49,9 @@ class TraceFile {
 
   // Up to where the file has been taken in.
   uint64_t scanned() const { return at_; }
-  // All records before `offset` have been read and are not wanted again: they need no memory from here on, and with `erase`
-  // no room on the disk either; the file keeps its size. That they cannot be erased is no misfortune.
+  // All records before `offset` have been read and are not wanted again: they need no memory from here on,
+  // and with `erase` no room on the disk either; the file keeps its size. That they cannot be erased is no
+  // misfortune.
   void read_up_to(uint64_t offset, bool erase);
 
   // Takes in what has been added since; true if there is anything new. Invalidates earlier spans.

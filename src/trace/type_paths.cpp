@@ -12,14 +12,17 @@ namespace {
 
 constexpr int kDeepest = 32;  // classes within classes; damaged tables may contain themselves
 
-// The smallest that covers the offset. An empty base (a list's allocator) lies where the first field does, and leads nowhere.
+// The smallest that covers the offset. An empty base (a list's allocator) lies where the first field does,
+// and leads nowhere.
 const FieldEntry* field_at(const TypeEntry& type, uint64_t offset) {
   const FieldEntry *best = nullptr, *empty = nullptr;
   for (const FieldEntry& field : type.fields) {
     if ((field.flags & FieldEntry::kStaticMember) != 0) continue;
     if (offset < field.offset || offset - field.offset >= std::max<uint64_t>(field.size, 1)) continue;
-    if ((field.flags & FieldEntry::kBase) != 0 && field.size <= 1) empty = &field;
-    else if (best == nullptr || field.size < best->size) best = &field;
+    if ((field.flags & FieldEntry::kBase) != 0 && field.size <= 1)
+      empty = &field;
+    else if (best == nullptr || field.size < best->size)
+      best = &field;
   }
   return best != nullptr ? best : empty;
 }

@@ -15,14 +15,15 @@ namespace cleave {
 // into.
 std::string field_path(const SiteTables& tables, uint32_t type, uint64_t offset, bool stop_at_system);
 
-// What the declarations on the way to that byte say about it: VariableInfo::Flags, and its CLEAVE_SET. A pointer held by
-// a std::unique_ptr counts as owned.
+// What the declarations on the way to that byte say about it: VariableInfo::Flags, and its CLEAVE_SET. A
+// pointer held by a std::unique_ptr counts as owned.
 struct FieldFacts {
   uint32_t flags = 0;
   std::string set;
 };
 FieldFacts field_facts(const SiteTables& tables, uint32_t type, uint64_t offset);
-// How many bytes from there on belong to that innermost field; an array counts as a whole. UINT64_MAX if there is none.
+// How many bytes from there on belong to that innermost field; an array counts as a whole. UINT64_MAX if
+// there is none.
 uint64_t field_room(const SiteTables& tables, uint32_t type, uint64_t offset);
 // The same, but 0 where the way ends in a class, at a byte that none of its fields has: what comes after it
 // is another's.

@@ -13,8 +13,9 @@ namespace cleave {
 namespace {
 
 constexpr size_t kListed = 100;
-// Events within which a later write explains a read that came too early, and how many such reads a variable remembers: a
-// thread that lost the processor in the middle of a run of accesses has read a great deal too early.
+// Events within which a later write explains a read that came too early, and how many such reads a variable
+// remembers: a thread that lost the processor in the middle of a run of accesses has read a great deal too
+// early.
 constexpr uint64_t kRaceWindow = 100000;
 constexpr size_t kEarlyReads = 64;
 
@@ -59,7 +60,8 @@ class Validator {
       grow();
       std::span<const VariableSplit> splits = source_.splits();
       for (size_t i = 0; i < batch.value().size(); ++i, ++result_.events) {
-        for (; !splits.empty() && splits.front().before <= i; splits = splits.subspan(1)) apply(splits.front());
+        for (; !splits.empty() && splits.front().before <= i; splits = splits.subspan(1))
+          apply(splits.front());
         event(batch.value()[i], i);
       }
       for (const VariableSplit& split : splits) apply(split);
@@ -188,7 +190,8 @@ class Validator {
   }
 
   void written(const Event& event, Memory& memory) {
-    if (memory.early) [[unlikely]] explain_early(event, memory);
+    if (memory.early) [[unlikely]]
+      explain_early(event, memory);
     if (memory.writer != raw(event.thread) && memory.value != event.value) {
       std::rotate(memory.earlier.begin(), memory.earlier.end() - 1, memory.earlier.end());
       memory.earlier[0] = memory.value;

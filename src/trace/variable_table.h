@@ -1,7 +1,8 @@
 // The variables of a trace.
 //
-// A generated trace may have a million of which nothing is known but a name: they are kept as text, 8 bytes and the name
-// each, until somebody asks for one of them, or as they stand in the file. A checker that finds nothing never asks.
+// A generated trace may have a million of which nothing is known but a name: they are kept as text, 8 bytes
+// and the name each, until somebody asks for one of them, or as they stand in the file. A checker that finds
+// nothing never asks.
 #pragma once
 
 #include <atomic>
@@ -16,18 +17,18 @@
 namespace cleave {
 
 struct VariableInfo {
-  std::string name;                      // as in the source: total, Account::balance, slots[3], malloc@f.c:12+8
-  uint64_t address = 0;                  // 0 in text traces
+  std::string name;      // as in the source: total, Account::balance, slots[3], malloc@f.c:12+8
+  uint64_t address = 0;  // 0 in text traces
   uint32_t size = 0;
-  ObjectId object = kNone<ObjectId>;     // the instance it lies in, if any
-  std::string field;                     // name of the field within that instance's type; empty if none
-  uint64_t initial = 0;                  // value before the first event
-  bool initial_known = false;            // said by `init`, or a zero-initialised global; else assumed 0
+  ObjectId object = kNone<ObjectId>;  // the instance it lies in, if any
+  std::string field;                  // name of the field within that instance's type; empty if none
+  uint64_t initial = 0;               // value before the first event
+  bool initial_known = false;         // said by `init`, or a zero-initialised global; else assumed 0
   // What decides its set (model/sets.h).
   enum Flags : uint32_t { kAtomic = 1, kConst = 2, kOwned = 4 };  // std::atomic; const; CLEAVE_OWNED pointer
   uint32_t flags = 0;
-  std::string home;                      // class of a static field, file of a file-scope static of C; else empty
-  std::string set;                       // CLEAVE_SET of the field; else empty
+  std::string home;  // class of a static field, file of a file-scope static of C; else empty
+  std::string set;   // CLEAVE_SET of the field; else empty
   friend bool operator==(const VariableInfo&, const VariableInfo&) = default;
 };
 
@@ -72,9 +73,9 @@ class VariableTable {
 
   // All of them are only names.
   mutable std::atomic<bool> bare_ = false;
-  size_t count_ = 0;  // of them then
-  mutable GiveNames give_names_;       // to be asked first
-  mutable std::string names_;          // one after the other
+  size_t count_ = 0;                    // of them then
+  mutable GiveNames give_names_;        // to be asked first
+  mutable std::string names_;           // one after the other
   mutable std::vector<uint64_t> ends_;  // of each name in names_
   mutable std::vector<VariableInfo> made_;
 };

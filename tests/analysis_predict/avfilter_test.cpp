@@ -1,6 +1,6 @@
-// The ten scenarios of AVFilter's Table 1 and its figures 2 and 6, with the readings of the paper that brute force
-// bears out: row 4 begins with the read of thread 2 before both writes of thread 1, and reads of initial values are
-// free in the under-approximate model.
+// The ten scenarios of AVFilter's Table 1 and its figures 2 and 6, with the readings of the paper that brute
+// force bears out: row 4 begins with the read of thread 2 before both writes of thread 1, and reads of
+// initial values are free in the under-approximate model.
 #include <gtest/gtest.h>
 
 #include "support.h"

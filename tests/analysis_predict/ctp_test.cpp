@@ -1,4 +1,5 @@
-// CTP's figure 1, and its benchmark programs as text traces: the column "w/o Data" is stages patterns, order, locks.
+// CTP's figure 1, and its benchmark programs as text traces: the column "w/o Data" is stages patterns, order,
+// locks.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -86,8 +87,9 @@ TEST(CtpPrograms, Atom001) {
   Predicted p(atom001(false).text());
   EXPECT_EQ(p.triples("order"), 2u);
   EXPECT_EQ(p.triples("locks"), 1u);
-  // The other thread's read before its write reads what the unit wrote at its first access. As printed, AVFilter lets
-  // that pass; corrected it does not, since it takes the three accesses to follow one another directly.
+  // The other thread's read before its write reads what the unit wrote at its first access. As printed,
+  // AVFilter lets that pass; corrected it does not, since it takes the three accesses to follow one another
+  // directly.
   EXPECT_EQ(p.sites("filter"), 0u);
   EXPECT_EQ(p.sites("exact"), 0u);
   EXPECT_EQ(p.by_value(), 1u);
@@ -130,7 +132,8 @@ Program atom002(bool fixed) {
 TEST(CtpPrograms, Atom002) {
   Predicted p(atom002(false).text());
   EXPECT_EQ(p.triples("locks"), 33u);
-  EXPECT_EQ(p.sites("filter"), 0u) << "AVFilter is known to miss it: the remote thread reads what the unit wrote";
+  EXPECT_EQ(p.sites("filter"), 0u)
+      << "AVFilter is known to miss it: the remote thread reads what the unit wrote";
 }
 
 TEST(CtpPrograms, Atom002a) {
@@ -142,8 +145,8 @@ TEST(CtpPrograms, Atom002a) {
 
 enum class Bank { Broken, Partly, Fixed };
 
-// k accounts in a ring; thread i moves money from account i to i + 1: read, write and verify in separate critical
-// sections of the account's lock, inside the thread's own.
+// k accounts in a ring; thread i moves money from account i to i + 1: read, write and verify in separate
+// critical sections of the account's lock, inside the thread's own.
 Program bank(int k, Bank kind) {
   Program p;
   std::vector<int> balance(static_cast<size_t>(k), 100);
@@ -158,7 +161,8 @@ Program bank(int k, Bank kind) {
       int account = (i + step) % k, amount = step == 0 ? -10 : 10;
       std::string lock = fmt::format("L{}", account), variable = fmt::format("b{}", account);
       int& money = balance[static_cast<size_t>(account)];
-      if (kind == Bank::Partly && step == 1) p.section(t, lock + "g", {fmt::format("write depositing{} 1", account)});
+      if (kind == Bank::Partly && step == 1)
+        p.section(t, lock + "g", {fmt::format("write depositing{} 1", account)});
       p.section(t, lock, {fmt::format("read {} {}", variable, money)});
       if (kind == Bank::Partly && step == 0) {
         int flag = 0;
@@ -167,7 +171,8 @@ Program bank(int k, Bank kind) {
       money += amount;
       p.section(t, lock, {fmt::format("write {} {}", variable, money)});
       p.section(t, lock, {fmt::format("read {} {}", variable, money)});
-      if (kind == Bank::Partly && step == 1) p.section(t, lock + "g", {fmt::format("write depositing{} 0", account)});
+      if (kind == Bank::Partly && step == 1)
+        p.section(t, lock + "g", {fmt::format("write depositing{} 0", account)});
     }
     if (kind == Bank::Fixed) p.section(t, "guard", {"write busy 0"});
     p.line(t, fmt::format("release branch{}", i));
@@ -182,7 +187,9 @@ uint64_t on_accounts(const Predicted& p, Mark Candidate::* mark) {
   uint64_t count = 0;
   for (const Candidate& candidate : p.prediction.candidates) {
     const Event& event = p.facts.event(candidate.triple().first);
-    if (p.trace.variable(event.variable()).name[0] != 'b' || p.trace.variable(event.variable()).name == "busy") continue;
+    if (p.trace.variable(event.variable()).name[0] != 'b' ||
+        p.trace.variable(event.variable()).name == "busy")
+      continue;
     if (candidate.reached != Reached::Locks) continue;
     if (!mark || candidate.*mark == Mark::Kept || candidate.*mark == Mark::ByValue) ++count;
   }
@@ -208,8 +215,8 @@ TEST(CtpPrograms, BrokenBankHasFeasibleTriplesOnTheAccounts) {
       variables.insert(p.trace.variable(p.facts.event(candidate.triple().first).variable()).name);
     }
   }
-  // Not on account 0: the way from the first to the last thread around the ring passes money on through every account,
-  // and only symbolic values show that no branch depends on it.
+  // Not on account 0: the way from the first to the last thread around the ring passes money on through every
+  // account, and only symbolic values show that no branch depends on it.
   EXPECT_EQ(variables.size(), 7u);
 }
 

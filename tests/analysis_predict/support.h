@@ -11,8 +11,11 @@ namespace cleave::prediction {
 
 struct Predicted {
   explicit Predicted(std::string_view text, const PredictOptions& options = {})
-      : trace(parse_text_trace(text, "test").value()), sets({}, trace), units(map_units(trace, {}, sets)),
-        facts(trace, units), prediction(predict(facts, options)) {}
+      : trace(parse_text_trace(text, "test").value()),
+        sets({}, trace),
+        units(map_units(trace, {}, sets)),
+        facts(trace, units),
+        prediction(predict(facts, options)) {}
 
   const StageReport& stage(std::string_view name) const {
     for (const StageReport& stage : prediction.stages) {

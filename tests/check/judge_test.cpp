@@ -98,10 +98,12 @@ TEST(Judge, TwoUnitsThatReadTheSameValueBothLoseIt) {
 }
 
 TEST(Judge, ALostUpdateIsProvedHoweverLongTheRunGoesOn) {
-  // The values come again and again afterwards; what main wrote before the threads began is there once, not twice.
+  // The values come again and again afterwards; what main wrote before the threads began is there once, not
+  // twice.
   std::string text = "main write x 0\nmain fork A\nmain fork B\nA begin inc\nA read x 0\n";
   auto increments = [&text](const char* thread, int from, int to) {
-    for (int v = from; v < to; ++v) text += fmt::format("{0} begin inc\n{0} read x {1}\n{0} write x {2}\n{0} end\n", thread, v, v + 1);
+    for (int v = from; v < to; ++v)
+      text += fmt::format("{0} begin inc\n{0} read x {1}\n{0} write x {2}\n{0} end\n", thread, v, v + 1);
   };
   increments("B", 0, 300);
   text += "A write x 1\nA end\n";

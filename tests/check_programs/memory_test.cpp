@@ -32,22 +32,28 @@ long peak_of(std::vector<std::string> words) {
 }
 
 TEST(Memory, OfTheCheckerDoesNotGrowWithWhatIsAllocatedAndFreed) {
-  std::filesystem::path folder = std::filesystem::temp_directory_path() / fmt::format("cleave-memory-{}", getpid());
+  std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / fmt::format("cleave-memory-{}", getpid());
   std::filesystem::create_directories(folder);
   std::string program = folder / "churn", trace = folder / "trace";
-  ASSERT_EQ(std::system(fmt::format("{}cleave-c++ -std=c++20 -g -O1 -pthread {}/tests/check_programs/source/churn.cpp -o {}", kBin,
-                                    CLEAVE_SOURCE_DIR, program)
-                            .c_str()),
+  ASSERT_EQ(std::system(
+                fmt::format(
+                    "{}cleave-c++ -std=c++20 -g -O1 -pthread {}/tests/check_programs/source/churn.cpp -o {}",
+                    kBin, CLEAVE_SOURCE_DIR, program)
+                    .c_str()),
             0);
   long live[2], recorded[2];
   for (int i : {0, 1}) {
     const std::string rounds = i == 0 ? "3000" : "12000";
     live[i] = peak_of({kBin + "cleave", "check", "--quiet", "--lag", "4", "--", program, rounds});
-    ASSERT_EQ(std::system(fmt::format("{}cleave record --quiet -o {} -- {} {}", kBin, trace, program, rounds).c_str()), 0);
+    ASSERT_EQ(
+        std::system(
+            fmt::format("{}cleave record --quiet -o {} -- {} {}", kBin, trace, program, rounds).c_str()),
+        0);
     recorded[i] = peak_of({kBin + "cleave", "check", "--quiet", trace});
   }
-  // Four times the trace, of which a few megabytes are mapped at a time. With an entry for everything that ever was it would be
-  // hundreds more.
+  // Four times the trace, of which a few megabytes are mapped at a time. With an entry for everything that
+  // ever was it would be hundreds more.
   constexpr long kMapped = 24;
   EXPECT_LT(live[1], live[0] + kMapped);
   EXPECT_LT(recorded[1], recorded[0] + kMapped);

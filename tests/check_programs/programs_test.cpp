@@ -64,7 +64,8 @@ class Programs : public testing::Test {
   }
   std::vector<std::string> follow(const std::string& program, const std::string& options) {
     std::string json = directory_ / "live.json";
-    run(fmt::format("{}cleave check --quiet {} --json {} -- {} > /dev/null", kBin, options, json, program), 1);
+    run(fmt::format("{}cleave check --quiet {} --json {} -- {} > /dev/null", kBin, options, json, program),
+        1);
     return cycles(json);
   }
   // A cleave.toml with that in it, as an option.
@@ -91,7 +92,8 @@ TEST_F(Programs, TwoRelatedFields) {
 
 // Behind a plain pointer that nobody else follows it is the object's own (the paper's owned).
 TEST_F(Programs, WhatAnObjectPointsTo) {
-  for (const char* how : {"", "-DGETTER", "-DWALK", "-DCHAIN", "-DSMART", "-O0", "-O2", "-O2 -DGETTER", "-O2 -DWALK"}) {
+  for (const char* how :
+       {"", "-DGETTER", "-DWALK", "-DCHAIN", "-DSMART", "-O0", "-O2", "-O2 -DGETTER", "-O2 -DWALK"}) {
     EXPECT_EQ(check("pointed.cpp", how), Lines{"Account: Account::put Account::take"}) << how;
     EXPECT_EQ(check("pointed.cpp", std::string(how) + " -DREPAIRED"), Lines{}) << how;
   }
@@ -105,7 +107,8 @@ TEST_F(Programs, WhatAStructOfCPointsTo) {
   }
 }
 
-// Two users of a service, one beside main, a parent that its child points to, nodes that go from list to list.
+// Two users of a service, one beside main, a parent that its child points to, nodes that go from list to
+// list.
 TEST_F(Programs, WhatSeveralPointToIsNobodys) {
   for (int which = 1; which <= 5; ++which) {
     const std::string service = fmt::format("-DSERVICE={}", which);
@@ -146,7 +149,8 @@ TEST_F(Programs, TheInsidesOfFutures) {
 
 TEST_F(Programs, WhatWorkersDoInCorrectPrograms) {
   for (const char* what : {"-DRING", "-DHAND_OVER", "-DLOGGER", "-DBARRIER", "-DSTD_BARRIER"}) {
-    for (const char* level : {"-O0 ", "-O1 ", "-O2 "}) EXPECT_EQ(check("workers.cpp", level + std::string(what)), Lines{}) << level << what;
+    for (const char* level : {"-O0 ", "-O1 ", "-O2 "})
+      EXPECT_EQ(check("workers.cpp", level + std::string(what)), Lines{}) << level << what;
   }
   EXPECT_EQ(check("workers.cpp", "-DHAND_OVER -DWRONG").size(), 1u);
   EXPECT_EQ(check("workers.cpp", "-DLOGGER -DWRONG"), Lines{"Logger: Logger::log put (critical section)"});
@@ -167,14 +171,17 @@ TEST_F(Programs, OwnedMember) {
   EXPECT_EQ(check("owned.cpp", ""), Lines{"Ledger: Ledger::audit Ledger::deposit"});
   EXPECT_EQ(check("owned.cpp", "-DREPAIRED"), Lines{});
   EXPECT_EQ(check("owned.cpp", kInclude + " -DRAW -DHELD="), Lines{});
-  EXPECT_EQ(check("owned.cpp", kInclude + " -DRAW -DHELD=CLEAVE_OWNED"), Lines{"Ledger: Ledger::audit Ledger::deposit"});
+  EXPECT_EQ(check("owned.cpp", kInclude + " -DRAW -DHELD=CLEAVE_OWNED"),
+            Lines{"Ledger: Ledger::audit Ledger::deposit"});
 }
 
 // cleave.toml says what the annotation says, and nothing has to be built anew.
 TEST_F(Programs, OwnedFieldsByConfig) {
-  EXPECT_EQ(check("owned.cpp", "-DRAW " + kInclude + " -DHELD=", config("[fields]\nowned = [\"Ledger::journal_\"]\n")),
+  EXPECT_EQ(check("owned.cpp",
+                  "-DRAW " + kInclude + " -DHELD=", config("[fields]\nowned = [\"Ledger::journal_\"]\n")),
             Lines{"Ledger: Ledger::audit Ledger::deposit"});
-  EXPECT_EQ(check("owned.cpp", "-DRAW -DREPAIRED " + kInclude + " -DHELD=", config("[fields]\nowned = [\"Ledger::journal_\"]\n")),
+  EXPECT_EQ(check("owned.cpp", "-DRAW -DREPAIRED " + kInclude + " -DHELD=",
+                  config("[fields]\nowned = [\"Ledger::journal_\"]\n")),
             Lines{});
   const std::string both = "[fields]\nowned = [\"ledger::entries\", \"entry::next\"]\n";
   EXPECT_EQ(check("owned.c", kInclude + " -DHELD="), Lines{});
@@ -182,15 +189,20 @@ TEST_F(Programs, OwnedFieldsByConfig) {
   EXPECT_EQ(check("owned.c", kInclude + " -DHELD=CLEAVE_OWNED"), Lines{"ledger: audit deposit"});
   EXPECT_EQ(check("owned.c", kInclude + " -DHELD= -DREPAIRED", config(both)), Lines{});
   // The head alone does not own what comes behind it.
-  EXPECT_EQ(check("owned.c", kInclude + " -DHELD=", config("[fields]\nowned = [\"ledger::entries\"]\n")), Lines{});
+  EXPECT_EQ(check("owned.c", kInclude + " -DHELD=", config("[fields]\nowned = [\"ledger::entries\"]\n")),
+            Lines{});
 }
 
 TEST_F(Programs, UnitForByConfig) {
   const std::string units = "--units annotated,methods ", order = "[units]\nunitfor = [\"order(Stock)\"]\n";
   EXPECT_EQ(check("unitfor.cpp", kInclude + " -DFOR=", units), Lines{});
-  EXPECT_EQ(check("unitfor.cpp", kInclude + " -DFOR=CLEAVE_UNITFOR", units), Lines{"Stock: Stock::take order"});
-  EXPECT_EQ(check("unitfor.cpp", kInclude + " -DFOR=", units + config(order)), Lines{"Stock: Stock::take order"});
-  EXPECT_EQ(check("unitfor.cpp", kInclude + " -DFOR=", units + config("[units]\nunitfor = [\"order(Shelf)\"]\n")), Lines{});
+  EXPECT_EQ(check("unitfor.cpp", kInclude + " -DFOR=CLEAVE_UNITFOR", units),
+            Lines{"Stock: Stock::take order"});
+  EXPECT_EQ(check("unitfor.cpp", kInclude + " -DFOR=", units + config(order)),
+            Lines{"Stock: Stock::take order"});
+  EXPECT_EQ(
+      check("unitfor.cpp", kInclude + " -DFOR=", units + config("[units]\nunitfor = [\"order(Shelf)\"]\n")),
+      Lines{});
   EXPECT_EQ(check("unitfor.cpp", kInclude + " -DFOR= -DREPAIRED", units + config(order)), Lines{});
 }
 
@@ -200,7 +212,8 @@ TEST_F(Programs, AnnotationsOverrideTheHeuristics) {
             (Lines{"Account: Account::total transfer", "steps_done: done transfer"}));
   EXPECT_EQ(check("annotated.cpp", kInclude + " -DMARK_BLOCK"),
             (Lines{"Account: Account::total payment", "steps_done: done payment"}));
-  EXPECT_EQ(check("annotated.cpp", kInclude + " -DBY_METHOD"), Lines{"Account: Account::move Account::total"});
+  EXPECT_EQ(check("annotated.cpp", kInclude + " -DBY_METHOD"),
+            Lines{"Account: Account::move Account::total"});
   EXPECT_EQ(check("annotated.cpp", kInclude + " -DBY_METHOD -DMARK_METHOD"), Lines{});
   std::string config = directory_ / "cleave.toml";
   std::ofstream(config) << "[units]\natomic = [\"transfer\"]\n";
@@ -226,11 +239,14 @@ TEST_F(Programs, RapidTracesAsOneSet) {
     run(fmt::format("{}cleave check --quiet --sets one --json {} {} > /dev/null", kBin, json, trace), 1);
     return cycles(json).size();
   };
-  EXPECT_EQ(judged("T1|begin|1\nT1|w(x)|2\nT2|begin|3\nT2|r(x)|4\nT2|w(y)|5\nT2|end|6\nT1|r(y)|7\nT1|end|8\n"), 1u);
+  EXPECT_EQ(
+      judged("T1|begin|1\nT1|w(x)|2\nT2|begin|3\nT2|r(x)|4\nT2|w(y)|5\nT2|end|6\nT1|r(y)|7\nT1|end|8\n"), 1u);
   EXPECT_EQ(judged("T1|begin|1\nT1|w(x)|2\nT2|begin|3\nT2|r(x)|4\nT2|end|6\nT1|r(y)|7\nT1|end|8\n"), 0u);
   // Only a lock orders the two: T1 gives it back and takes it again after T2.
-  EXPECT_EQ(judged("T1|begin|1\nT1|acq(m)|2\nT1|rel(m)|3\nT2|begin|4\nT2|acq(m)|5\nT2|rel(m)|6\nT2|end|7\nT1|acq(m)|8\n"
-                   "T1|rel(m)|9\nT1|end|10\n"), 1u);
+  EXPECT_EQ(judged("T1|begin|1\nT1|acq(m)|2\nT1|rel(m)|3\nT2|begin|4\nT2|acq(m)|5\nT2|rel(m)|6\nT2|end|7\nT1|"
+                   "acq(m)|8\n"
+                   "T1|rel(m)|9\nT1|end|10\n"),
+            1u);
 }
 
 TEST_F(Programs, ElementsBelongToWhoHoldsTheContainer) {
@@ -254,7 +270,8 @@ TEST_F(Programs, ElementsThatChangeHandsBelongToNeitherHolder) {
     std::string flags = std::string("-DMOVE=") + move;
     Lines found = check("moves.cpp", flags);
     ASSERT_EQ(found.size(), 1u) << move;
-    EXPECT_FALSE(found.front().starts_with("Front:") || found.front().starts_with("Back:")) << move << ": " << found.front();
+    EXPECT_FALSE(found.front().starts_with("Front:") || found.front().starts_with("Back:"))
+        << move << ": " << found.front();
     EXPECT_TRUE(found.front().ends_with(": Back::increment Back::raise")) << move << ": " << found.front();
   }
 }
@@ -368,7 +385,9 @@ TEST_F(Programs, ThePictureHasTheCycle) {
 TEST_F(Programs, StopEndsTheProgramAtTheFirstCycle) {
   std::string program = build("two_fields.cpp", "-DENDLESS");
   std::string json = directory_ / "live.json", out = directory_ / "out";
-  run(fmt::format("timeout 60 {}cleave check --stop --json {} -- {} > {} 2> {}.err", kBin, json, program, out, out), 1);
+  run(fmt::format("timeout 60 {}cleave check --stop --json {} -- {} > {} 2> {}.err", kBin, json, program, out,
+                  out),
+      1);
   EXPECT_EQ(cycles(json), Lines{"Range: Range::set Range::valid"});
   EXPECT_NE(text_of(out).find("signal 9"), std::string::npos) << text_of(out);
   EXPECT_NE(text_of(out + ".err").find("found"), std::string::npos);
@@ -377,8 +396,8 @@ TEST_F(Programs, StopEndsTheProgramAtTheFirstCycle) {
 TEST_F(Programs, StopUnderTheDebugger) {
   std::string program = build("two_fields.cpp", "-DENDLESS");
   std::string json = directory_ / "live.json", out = directory_ / "out";
-  run(fmt::format("echo 'info threads' | timeout 120 {}cleave check --stop --gdb --json {} -- {} > {} 2>&1", kBin, json,
-                  program, out),
+  run(fmt::format("echo 'info threads' | timeout 120 {}cleave check --stop --gdb --json {} -- {} > {} 2>&1",
+                  kBin, json, program, out),
       1);
   EXPECT_EQ(cycles(json), Lines{"Range: Range::set Range::valid"});
   EXPECT_NE(text_of(out).find("Thread 0x"), std::string::npos) << text_of(out);
@@ -387,15 +406,18 @@ TEST_F(Programs, StopUnderTheDebugger) {
 // --lag 0 holds the program as soon as there is anything to read, again and again.
 TEST_F(Programs, AProgramThatIsHeldBackLosesNothing) {
   std::string program = build("two_fields.cpp", "-DBUSY");
-  std::string trace = directory_ / "trace", live = directory_ / "live.json", after = directory_ / "after.json";
+  std::string trace = directory_ / "trace", live = directory_ / "live.json",
+              after = directory_ / "after.json";
   std::string out = directory_ / "out";
-  run(fmt::format("{}cleave check --lag 0 -o {} --json {} -- {} > {} 2>&1", kBin, trace, live, program, out), 1);
+  run(fmt::format("{}cleave check --lag 0 -o {} --json {} -- {} > {} 2>&1", kBin, trace, live, program, out),
+      1);
   EXPECT_NE(text_of(out).find("held back"), std::string::npos) << text_of(out);
   EXPECT_NE(text_of(out).find("exit status 0"), std::string::npos) << text_of(out);
   run(fmt::format("{}cleave check --quiet --json {} {} > /dev/null", kBin, after, trace), 1);
   EXPECT_EQ(cycles(live), Lines{"Range: Range::set Range::valid"});
   EXPECT_EQ(cycles(after), cycles(live));
-  Result<Findings> first = report::from_json(text_of(live), live), second = report::from_json(text_of(after), after);
+  Result<Findings> first = report::from_json(text_of(live), live),
+                   second = report::from_json(text_of(after), after);
   ASSERT_TRUE(first.ok() && second.ok());
   for (const char* count : {"events", "units", "cycles"})
     EXPECT_EQ(first.value().stages[0].counts.at(count), second.value().stages[0].counts.at(count)) << count;
@@ -446,7 +468,8 @@ TEST_F(Programs, RoundsOfALoopThatMayWaitAreNotOneUnit) {
 // Correct programs that are cycles by the heuristics: the hint has the lines that say so, and they work.
 TEST_F(Programs, WhatTheHintSaysIsTakenAsAnAnswer) {
   for (const char* source : {"two_locks.cpp", "two_sections.cpp"}) {
-    std::string program = build(source, ""), json = directory_ / "live.json", config = directory_ / "hinted.toml";
+    std::string program = build(source, ""), json = directory_ / "live.json",
+                config = directory_ / "hinted.toml";
     run(fmt::format("{}cleave check --quiet --json {} -- {} > /dev/null", kBin, json, program), 1);
     Result<Findings> findings = report::from_json(text_of(json), json);
     ASSERT_TRUE(findings.ok() && findings.value().findings.size() == 1) << source;
@@ -459,37 +482,48 @@ TEST_F(Programs, WhatTheHintSaysIsTakenAsAnAnswer) {
   }
 }
 
-// Hints about locks need a second look at the trace. A recorded one gets it too; where it would take too long that is said.
+// Hints about locks need a second look at the trace. A recorded one gets it too; where it would take too long
+// that is said.
 TEST_F(Programs, HintsAboutLocksAreThereOrMissed) {
-  std::string program = build("two_locks.cpp", ""), json = directory_ / "hints.json", trace = directory_ / "hints.cleave";
+  std::string program = build("two_locks.cpp", ""), json = directory_ / "hints.json",
+              trace = directory_ / "hints.cleave";
   auto judged = [&](const std::string& what) {
     run(fmt::format("{}cleave check --quiet --json {} {} > /dev/null", kBin, json, what), 1);
     return report::from_json(text_of(json), json).value();
   };
   run(fmt::format("{}cleave record --quiet -o {} -- {}", kBin, trace, program), 0);
-  Findings live = judged("-- " + program), recorded = judged(trace), large = judged("-- " + program + " 2000000");
+  Findings live = judged("-- " + program), recorded = judged(trace),
+           large = judged("-- " + program + " 2000000");
   ASSERT_EQ(live.findings.size(), 1u);
   EXPECT_EQ(live.findings[0].hints.size(), 2u);
   EXPECT_EQ(recorded.findings[0].hints, live.findings[0].hints);
   EXPECT_FALSE(live.facts.contains("about the trace"));
   EXPECT_EQ(large.findings[0].hints.size(), 1u);
   ASSERT_TRUE(large.facts.contains("about the trace"));
-  EXPECT_NE(large.facts["about the trace"].find("there are no hints about locks: for them a trace of up to 128 MB"), std::string::npos)
+  EXPECT_NE(
+      large.facts["about the trace"].find("there are no hints about locks: for them a trace of up to 128 MB"),
+      std::string::npos)
       << large.facts["about the trace"];
 }
 
-// A local variable that only its own thread has seen orders nothing, though the next call has it at the same address.
+// A local variable that only its own thread has seen orders nothing, though the next call has it at the same
+// address.
 TEST_F(Programs, LocalVariablesOrderNobody) {
   EXPECT_EQ(check("locals.cpp", ""), Lines{});
   EXPECT_EQ(check("locals.cpp", "-DSHARED").size(), 1u);
 }
 
 TEST_F(Programs, ManyRunsTellEachCycleOnce) {
-  std::string program = build("two_fields.cpp", ""), out = directory_ / "out", json = directory_ / "live.json";
-  run(fmt::format("{}cleave check --schedule random --seed 5 --runs 3 --json {} -- {} > {} 2> {}.err", kBin, json, program, out, out), 1);
-  EXPECT_EQ(text_of(out + ".err"),
-            "cleave: run 1 (--seed 5): found witnessed cycle of 2 units on Range::lo_ in Range::set (set Range)\n");
-  EXPECT_NE(text_of(out).find("Note: first seen in run 1 (--seed 5), in 3 of 3 runs"), std::string::npos) << text_of(out);
+  std::string program = build("two_fields.cpp", ""), out = directory_ / "out",
+              json = directory_ / "live.json";
+  run(fmt::format("{}cleave check --schedule random --seed 5 --runs 3 --json {} -- {} > {} 2> {}.err", kBin,
+                  json, program, out, out),
+      1);
+  EXPECT_EQ(
+      text_of(out + ".err"),
+      "cleave: run 1 (--seed 5): found witnessed cycle of 2 units on Range::lo_ in Range::set (set Range)\n");
+  EXPECT_NE(text_of(out).find("Note: first seen in run 1 (--seed 5), in 3 of 3 runs"), std::string::npos)
+      << text_of(out);
   Result<Findings> findings = report::from_json(text_of(json), json);
   ASSERT_TRUE(findings.ok() && findings.value().findings.size() == 1);
   EXPECT_EQ(findings.value().findings[0].occurrences, 3u);

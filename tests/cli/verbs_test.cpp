@@ -1,5 +1,5 @@
-// The verbs from outside, on a program built for it: exit status, one clear sentence for bad input, and a text trace
-// that gives the answers of the binary one.
+// The verbs from outside, on a program built for it: exit status, one clear sentence for bad input, and a
+// text trace that gives the answers of the binary one.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +20,8 @@ struct Ran {
 Ran run(const std::string& command) {
   Ran ran;
   std::FILE* pipe = popen(("{ " + command + "; } 2>&1").c_str(), "r");
-  for (char buffer[4096]; size_t got = std::fread(buffer, 1, sizeof buffer, pipe);) ran.output.append(buffer, got);
+  for (char buffer[4096]; size_t got = std::fread(buffer, 1, sizeof buffer, pipe);)
+    ran.output.append(buffer, got);
   int status = pclose(pipe);
   ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return ran;
@@ -135,7 +136,8 @@ TEST_F(Verbs, ATruncatedTraceGivesWhatIsThereAndSaysSo) {
     for (std::string verb : {"check", "predict --no-replay", "trace validate", "trace stats", "trace dump"}) {
       Ran ran = cleave(verb + " part.cleave");
       EXPECT_LE(ran.status, 2) << verb << " " << keep << "\n" << ran.output;
-      EXPECT_NE(ran.output.find("the file ends"), std::string::npos) << verb << " " << keep << "\n" << ran.output;
+      EXPECT_NE(ran.output.find("the file ends"), std::string::npos) << verb << " " << keep << "\n"
+                                                                     << ran.output;
     }
   }
 }
@@ -168,22 +170,27 @@ TEST_F(Verbs, OutputThatCannotBeWritten) {
   ASSERT_EQ(cleave("trace export out.cleave -o out.txt").status, 0);
   cleave("predict out.cleave --no-replay --quiet --json out.json");
   std::filesystem::create_directories(folder_ + "folder");
-  for (std::string verb : {"trace stats out.cleave", "trace dump out.cleave", "trace validate out.cleave", "trace export out.cleave",
-                           "check out.cleave", "predict --no-replay out.cleave", "report out.json", "--help", "check out.cleave --json -"}) {
+  for (std::string verb : {"trace stats out.cleave", "trace dump out.cleave", "trace validate out.cleave",
+                           "trace export out.cleave", "check out.cleave", "predict --no-replay out.cleave",
+                           "report out.json", "--help", "check out.cleave --json -"}) {
     Ran ran = cleave(verb + " > /dev/full");
     EXPECT_EQ(ran.status, 3) << verb << "\n" << ran.output;
     EXPECT_NE(ran.output.find("cannot be written"), std::string::npos) << verb << "\n" << ran.output;
   }
   for (std::string place : {"no/such/place", "folder", "/dev/full"}) {
-    for (std::string verb : {"check out.cleave --quiet --json ", "predict --no-replay out.cleave --quiet --json ", "report out.json --html ",
-                             "report out.json --sarif ", "trace export out.cleave -o ", "trace import out.txt -o "}) {
+    for (std::string verb :
+         {"check out.cleave --quiet --json ", "predict --no-replay out.cleave --quiet --json ",
+          "report out.json --html ", "report out.json --sarif ", "trace export out.cleave -o ",
+          "trace import out.txt -o "}) {
       Ran ran = cleave(verb + place);
       EXPECT_TRUE(ran.status == 2 || ran.status == 3) << verb << place << "\n" << ran.output;
-      EXPECT_NE(ran.output.find(place + ": cannot be written"), std::string::npos) << verb << place << "\n" << ran.output;
+      EXPECT_NE(ran.output.find(place + ": cannot be written"), std::string::npos) << verb << place << "\n"
+                                                                                   << ran.output;
     }
   }
   bad("record -o folder -- ./bank", "is a directory");
-  for (std::string verb : {"trace export out.cleave -o grown", "trace import out.txt -o grown"}) {  // half a KiB at most
+  for (std::string verb :
+       {"trace export out.cleave -o grown", "trace import out.txt -o grown"}) {  // half a KiB at most
     Ran ran = run("cd " + folder_ + " && ulimit -f 1 && NO_COLOR=1 " + kTools + "cleave " + verb);
     EXPECT_EQ(ran.status, 3) << verb << "\n" << ran.output;
     EXPECT_EQ(ran.output, "cleave: grown: cannot be written\n") << verb;
@@ -193,9 +200,11 @@ TEST_F(Verbs, OutputThatCannotBeWritten) {
 TEST_F(Verbs, FoldersWhereFilesAreTaken) {
   ASSERT_EQ(cleave("record --schedule serial -o f.cleave -- ./bank").status, 0);
   std::filesystem::create_directories(folder_ + "folder");
-  for (std::string line : {"check folder", "predict folder", "replay folder", "report folder", "trace stats folder", "trace dump folder",
-                           "trace validate folder", "trace export folder", "trace import folder", "check f.cleave --config folder",
-                           "check f.cleave --suppress folder", "check f.cleave --baseline folder", "predict f.cleave --config folder"}) {
+  for (std::string line :
+       {"check folder", "predict folder", "replay folder", "report folder", "trace stats folder",
+        "trace dump folder", "trace validate folder", "trace export folder", "trace import folder",
+        "check f.cleave --config folder", "check f.cleave --suppress folder",
+        "check f.cleave --baseline folder", "predict f.cleave --config folder"}) {
     bad(line, "folder: is a directory, not a file");
   }
   bad("record -- ./folder", "folder");
@@ -204,8 +213,9 @@ TEST_F(Verbs, FoldersWhereFilesAreTaken) {
 
 TEST_F(Verbs, NumbersOutOfRange) {
   ASSERT_EQ(cleave("record --schedule serial -o n.cleave -- ./bank").status, 0);
-  for (std::string option : {"trace dump n.cleave --from", "trace dump n.cleave --to", "trace dump n.cleave --around",
-                             "trace dump n.cleave --context", "record --schedule random --seed", "check n.cleave --jobs"}) {
+  for (std::string option :
+       {"trace dump n.cleave --from", "trace dump n.cleave --to", "trace dump n.cleave --around",
+        "trace dump n.cleave --context", "record --schedule random --seed", "check n.cleave --jobs"}) {
     std::string rest = option.starts_with("record") ? " -- ./bank" : "";
     bad(option + " -1" + rest, "-1");
     bad(option + " 99999999999999999999" + rest, "99999999999999999999");
@@ -226,26 +236,39 @@ TEST_F(Verbs, DamagedTraces) {
     std::string bytes = contents(turn % 2 ? "d.txt" : "d.cleave");
     size_t at = next(bytes.size());
     switch (turn / 2 % 4) {
-      case 0: bytes[at] = static_cast<char>(next(256)); break;
-      case 1: bytes.erase(at, 1 + next(40)); break;
-      case 2: bytes.insert(at, std::string(1 + next(40), static_cast<char>(next(256)))); break;
-      default: bytes.resize(at); break;
+      case 0:
+        bytes[at] = static_cast<char>(next(256));
+        break;
+      case 1:
+        bytes.erase(at, 1 + next(40));
+        break;
+      case 2:
+        bytes.insert(at, std::string(1 + next(40), static_cast<char>(next(256))));
+        break;
+      default:
+        bytes.resize(at);
+        break;
     }
     file("damaged", bytes);
-    for (std::string verb : {"trace stats", "trace dump", "trace validate", "trace export", "trace import -o again", "check",
-                             "predict --no-replay --stages patterns,order,locks", "replay"}) {
+    for (std::string verb :
+         {"trace stats", "trace dump", "trace validate", "trace export", "trace import -o again", "check",
+          "predict --no-replay --stages patterns,order,locks", "replay"}) {
       Ran ran = cleave(verb + " damaged");
       EXPECT_LE(ran.status, 2) << verb << " " << turn << "\n" << ran.output;
-      if (ran.status == 2) EXPECT_EQ(ran.output.find("cleave: "), 0u) << verb << " " << turn << "\n" << ran.output;
+      if (ran.status == 2)
+        EXPECT_EQ(ran.output.find("cleave: "), 0u) << verb << " " << turn << "\n" << ran.output;
     }
   }
 }
 
 TEST_F(Verbs, WhatIsMadeAgainAtItsPlaceIsAnotherObject) {
-  file("again.c", "#include <pthread.h>\n#include <semaphore.h>\n"
-                  "static void once(unsigned n) { sem_t s; pthread_barrier_t b; sem_init(&s, 0, n); for (unsigned i = 0; i < n; ++i) sem_wait(&s);\n"
-                  "  sem_destroy(&s); pthread_barrier_init(&b, 0, 1); pthread_barrier_wait(&b); pthread_barrier_destroy(&b); }\n"
-                  "int main(void) { for (unsigned n = 0; n < 4; ++n) once(n); return 0; }\n");
+  file("again.c",
+       "#include <pthread.h>\n#include <semaphore.h>\n"
+       "static void once(unsigned n) { sem_t s; pthread_barrier_t b; sem_init(&s, 0, n); for (unsigned i = "
+       "0; i < n; ++i) sem_wait(&s);\n"
+       "  sem_destroy(&s); pthread_barrier_init(&b, 0, 1); pthread_barrier_wait(&b); "
+       "pthread_barrier_destroy(&b); }\n"
+       "int main(void) { for (unsigned n = 0; n < 4; ++n) once(n); return 0; }\n");
   ASSERT_EQ(run("cd " + folder_ + " && " + kTools + "cleave-cc again.c -o again -pthread").output, "");
   ASSERT_EQ(cleave("record -o again.cleave -- ./again").status, 0);
   Ran ran = cleave("trace validate again.cleave");
@@ -253,9 +276,11 @@ TEST_F(Verbs, WhatIsMadeAgainAtItsPlaceIsAnotherObject) {
 }
 
 TEST_F(Verbs, AProgramThatIsKilledLeavesATraceThatEveryVerbTakes) {
-  file("killed.c", "#include <signal.h>\n#include <pthread.h>\nint x; pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n"
-                   "int main(void) { for (int i = 0; i < 100000; ++i) { pthread_mutex_lock(&m); ++x; pthread_mutex_unlock(&m); }\n"
-                   "  raise(SIGKILL); return 0; }\n");
+  file("killed.c",
+       "#include <signal.h>\n#include <pthread.h>\nint x; pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n"
+       "int main(void) { for (int i = 0; i < 100000; ++i) { pthread_mutex_lock(&m); ++x; "
+       "pthread_mutex_unlock(&m); }\n"
+       "  raise(SIGKILL); return 0; }\n");
   ASSERT_EQ(run("cd " + folder_ + " && " + kTools + "cleave-cc killed.c -o killed -pthread").output, "");
   Ran killed = cleave("record -o killed.cleave -- ./killed");
   EXPECT_EQ(killed.status, 128 + 9) << killed.output;
@@ -274,27 +299,34 @@ TEST_F(Verbs, AProgramThatIsKilledLeavesATraceThatEveryVerbTakes) {
 TEST_F(Verbs, PatternsThatFitNoFunctionAreSaid) {
   file("slip.toml", "[units]\natomic = [\"no_such_function\"]\n");
   ASSERT_EQ(cleave("record --quiet -o slip.cleave -- ./bank").status, 0);
-  for (std::string line : {"check --config slip.toml slip.cleave", "predict --config slip.toml --no-replay slip.cleave",
-                           "check --config slip.toml -- ./bank"}) {
+  for (std::string line :
+       {"check --config slip.toml slip.cleave", "predict --config slip.toml --no-replay slip.cleave",
+        "check --config slip.toml -- ./bank"}) {
     std::string text = cleave(line).output;
-    for (size_t at; (at = text.find("\n  ")) != std::string::npos;) text.replace(at, 3, " ");  // long facts go over several lines
-    EXPECT_NE(text.find("no function that ran and touches shared memory is called 'no_such_function' (atomic in cleave.toml)"),
+    for (size_t at; (at = text.find("\n  ")) != std::string::npos;)
+      text.replace(at, 3, " ");  // long facts go over several lines
+    EXPECT_NE(text.find("no function that ran and touches shared memory is called 'no_such_function' (atomic "
+                        "in cleave.toml)"),
               std::string::npos)
-        << line << "\n" << text;
+        << line << "\n"
+        << text;
   }
 }
 
 TEST_F(Verbs, PatternsThatFitNoVariableAreSaid) {
-  file("slip.toml", "[units]\nunitfor = [\"withdraw(NoSuchSet)\"]\n[sets]\n\"pair\" = [\"no_such_global\", \"*\"]\n"
-                    "[fields]\nowned = [\"NoSuch::field\"]\n");
+  file("slip.toml",
+       "[units]\nunitfor = [\"withdraw(NoSuchSet)\"]\n[sets]\n\"pair\" = [\"no_such_global\", \"*\"]\n"
+       "[fields]\nowned = [\"NoSuch::field\"]\n");
   ASSERT_EQ(cleave("record --quiet -o slip.cleave -- ./bank").status, 0);
-  for (std::string line : {"check --config slip.toml slip.cleave", "predict --config slip.toml --no-replay slip.cleave",
-                           "check --config slip.toml --runs 2 -- ./bank"}) {
+  for (std::string line :
+       {"check --config slip.toml slip.cleave", "predict --config slip.toml --no-replay slip.cleave",
+        "check --config slip.toml --runs 2 -- ./bank"}) {
     std::string text = cleave(line).output;
     for (size_t at; (at = text.find("\n  ")) != std::string::npos;) text.replace(at, 3, " ");
-    for (std::string sentence : {"no variable that was accessed is called 'no_such_global' (\"pair\" in cleave.toml)",
-                                 "no field that was accessed is called 'NoSuch::field' (owned in cleave.toml)",
-                                 "nothing that was accessed is in a set called 'NoSuchSet' (unitfor in cleave.toml)"})
+    for (std::string sentence :
+         {"no variable that was accessed is called 'no_such_global' (\"pair\" in cleave.toml)",
+          "no field that was accessed is called 'NoSuch::field' (owned in cleave.toml)",
+          "nothing that was accessed is in a set called 'NoSuchSet' (unitfor in cleave.toml)"})
       EXPECT_NE(text.find(sentence), std::string::npos) << line << "\n" << text;
     EXPECT_EQ(text.find("called '*'"), std::string::npos) << line << "\n" << text;
   }
@@ -302,8 +334,10 @@ TEST_F(Verbs, PatternsThatFitNoVariableAreSaid) {
 
 TEST_F(Verbs, WhatIsForProgramsIsNotForTraces) {
   ASSERT_EQ(cleave("record --quiet -o of_trace.cleave -- ./bank").status, 0);
-  for (std::string option : {"--schedule random", "--seed 3", "--runs 2", "--stop", "--gdb", "--lag 5", "-o x"})
-    bad("check of_trace.cleave " + option, option.starts_with("-o") ? "--output" : option.substr(0, option.find(' ')).c_str());
+  for (std::string option :
+       {"--schedule random", "--seed 3", "--runs 2", "--stop", "--gdb", "--lag 5", "-o x"})
+    bad("check of_trace.cleave " + option,
+        option.starts_with("-o") ? "--output" : option.substr(0, option.find(' ')).c_str());
 }
 
 TEST_F(Verbs, HelpIsCompleteAndEndsWithAnExample) {
@@ -318,7 +352,8 @@ TEST_F(Verbs, PredictAsksAboutFunctionsOverSeveralUnits) {
   ASSERT_EQ(cleave("record --schedule serial -o hint.cleave -- ./bank").status, 0);
   Ran ran = cleave("predict hint.cleave --units locks --no-replay");
   EXPECT_EQ(ran.status, 0) << ran.output;
-  EXPECT_NE(ran.output.find("hint: `withdraw` touches Account::balance_ in 2 units"), std::string::npos) << ran.output;
+  EXPECT_NE(ran.output.find("hint: `withdraw` touches Account::balance_ in 2 units"), std::string::npos)
+      << ran.output;
 }
 
 TEST_F(Verbs, PredictTakesTheConfigurationOfTheFolderAsCheckDoes) {
@@ -330,7 +365,8 @@ TEST_F(Verbs, PredictTakesTheConfigurationOfTheFolderAsCheckDoes) {
   EXPECT_EQ(ran.status, 0) << ran.output;
 }
 
-// Both increments write 1: no triple violates anything by itself (writes of equal values commute), the run does.
+// Both increments write 1: no triple violates anything by itself (writes of equal values commute), the run
+// does.
 TEST_F(Verbs, PredictFindsTheLostUpdateThatWritesEqualValues) {
   file("twice.cpp", R"(#include <mutex>
 #include <thread>
@@ -341,7 +377,9 @@ void set(int value) { std::lock_guard guard(mutex); total = value; }
 void increment() { set(get() + 1); }
 int main() { std::thread a(increment), b(increment); a.join(); b.join(); }
 )");
-  ASSERT_EQ(run("cd " + folder_ + " && " + kTools + "cleave-c++ -O1 -std=c++20 -pthread twice.cpp -o twice").output, "");
+  ASSERT_EQ(
+      run("cd " + folder_ + " && " + kTools + "cleave-c++ -O1 -std=c++20 -pthread twice.cpp -o twice").output,
+      "");
   ASSERT_EQ(cleave("record --schedule serial -o twice.cleave -- ./twice").status, 0);
   Ran ran = cleave("predict twice.cleave --units functions:increment --json twice.json");
   EXPECT_EQ(ran.status, 1) << ran.output;

@@ -1,4 +1,5 @@
-// `cleave trace` and `cleave doctor` from outside: what they print, and one clear sentence and status 2 for bad input.
+// `cleave trace` and `cleave doctor` from outside: what they print, and one clear sentence and status 2 for
+// bad input.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +20,8 @@ Ran cleave(const std::string& arguments) {
   Ran ran;
   std::string command = std::string("NO_COLOR=1 ") + CLEAVE_BINARY_DIR + "/bin/cleave " + arguments + " 2>&1";
   std::FILE* pipe = popen(command.c_str(), "r");
-  for (char buffer[4096]; size_t got = std::fread(buffer, 1, sizeof buffer, pipe);) ran.output.append(buffer, got);
+  for (char buffer[4096]; size_t got = std::fread(buffer, 1, sizeof buffer, pipe);)
+    ran.output.append(buffer, got);
   int status = pclose(pipe);
   ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return ran;
@@ -47,7 +49,9 @@ class TraceVerb : public testing::Test {
   std::string folder_;
 };
 
-constexpr const char* kText = "# cleave text trace 1\nmain fork T1\nT1 begin withdraw\nT1 read acc.balance 0 @bank.cpp:3\nT1 write acc.balance 5 @bank.cpp:4\nT1 end\nmain join T1\n";
+constexpr const char* kText =
+    "# cleave text trace 1\nmain fork T1\nT1 begin withdraw\nT1 read acc.balance 0 @bank.cpp:3\nT1 write "
+    "acc.balance 5 @bank.cpp:4\nT1 end\nmain join T1\n";
 
 TEST_F(TraceVerb, BadInputGetsOneSentenceAndStatusTwo) {
   for (std::string verb : {"stats", "dump", "validate", "export", "import"}) {
@@ -57,11 +61,15 @@ TEST_F(TraceVerb, BadInputGetsOneSentenceAndStatusTwo) {
     bad("trace " + verb + " " + file("zeros", std::string(100, '\0')), "is not a trace");
     bad("trace " + verb + " " + file("word", "hello\n"), "line 1: 'hello' stands alone");
     bad("trace " + verb + " " + file("line", "T1 read x 1\nT1 frob x\n"), "line 2: 'frob' is not an event");
-    bad("trace " + verb + " " + file("rapid", "T1|r(x)|1\nT1|zap(x)|2\n"), "line 2: 'zap' is not an operation");
-    bad("trace " + verb + " " + file("later", "# cleave text trace 9\n"), "line 1: a text trace of another version");
+    bad("trace " + verb + " " + file("rapid", "T1|r(x)|1\nT1|zap(x)|2\n"),
+        "line 2: 'zap' is not an operation");
+    bad("trace " + verb + " " + file("later", "# cleave text trace 9\n"),
+        "line 1: a text trace of another version");
     std::string magic("\x01\x43\x4c\x45\x41\x56\x45\x31", 8);
     bad("trace " + verb + " " + file("short", magic + "abc"), "too short to be a trace");
-    bad("trace " + verb + " " + file("version", magic + std::string("\x63\0\0\0\x20\0\0\0", 8) + std::string(16, '\0')), "is a trace of version 99");
+    bad("trace " + verb + " " +
+            file("version", magic + std::string("\x63\0\0\0\x20\0\0\0", 8) + std::string(16, '\0')),
+        "is a trace of version 99");
   }
   bad("trace validate /bin/true", "is a program, not a trace");
   bad("trace stats /bin/true", "/bin/true");
@@ -85,7 +93,8 @@ TEST_F(TraceVerb, ExportAfterImportGivesTheSameText) {
 TEST_F(TraceVerb, DumpFilters) {
   std::string text = file("t.txt", kText);
   EXPECT_EQ(cleave("trace dump " + text + " --variable 'acc.*' --to 3").output,
-            " 2  T1      read acc.balance = 0                            bank.cpp:3\n 3  T1      write acc.balance ← 5                           bank.cpp:4\n");
+            " 2  T1      read acc.balance = 0                            bank.cpp:3\n 3  T1      write "
+            "acc.balance ← 5                           bank.cpp:4\n");
   EXPECT_EQ(cleave("trace dump --thread main " + text).output, " 0  main  fork T1\n 5  main  join T1\n");
 }
 
@@ -104,7 +113,8 @@ TEST_F(TraceVerb, StatsCountEventsByKindAndThread) {
 }
 
 TEST_F(TraceVerb, HelpIsThereAndEndsWithAnExample) {
-  for (std::string verb : {"trace", "trace stats", "trace dump", "trace validate", "trace import", "trace export", "doctor"}) {
+  for (std::string verb :
+       {"trace", "trace stats", "trace dump", "trace validate", "trace import", "trace export", "doctor"}) {
     Ran ran = cleave(verb + " --help");
     EXPECT_EQ(ran.status, 0) << verb;
     EXPECT_NE(ran.output.find("Example: cleave "), std::string::npos) << verb;

@@ -81,8 +81,8 @@ TEST(CommandLine, SaysHowToReplayAFailingRun) {
   std::string trace = folder.file("t.cleave");
   unsigned failed = 0;
   for (int seed = 1; seed <= 40 && failed == 0; ++seed) {
-    CommandResult result = command(cleave() + " record --schedule random --seed " + std::to_string(seed) + " -o " + trace +
-                                   " -- " + program_path("lost_update"));
+    CommandResult result = command(cleave() + " record --schedule random --seed " + std::to_string(seed) +
+                                   " -o " + trace + " -- " + program_path("lost_update"));
     if (result.status == 0) continue;
     ++failed;
     EXPECT_EQ(result.status, 1) << result.output;
@@ -97,7 +97,10 @@ TEST(CommandLine, SaysHowToReplayAFailingRun) {
 TEST(CommandLine, ShowsBothSidesOfADifferenceOfWhichOnlyAFingerprintWasKept) {
   Folder folder;
   std::string trace = folder.file("t.cleave");
-  ASSERT_EQ(command(cleave() + " record --schedule serial -o " + trace + " -- " + program_path("long_stretch")).status, 0);
+  ASSERT_EQ(
+      command(cleave() + " record --schedule serial -o " + trace + " -- " + program_path("long_stretch"))
+          .status,
+      0);
   CommandResult result = command("CHANGED=yes " + cleave() + " replay " + trace);
   EXPECT_EQ(result.status, 3) << result.output;
   size_t at = result.output.find("the first access that differs:");
@@ -109,10 +112,12 @@ TEST(CommandLine, ShowsBothSidesOfADifferenceOfWhichOnlyAFingerprintWasKept) {
 
 TEST(CommandLine, RunsManyTimesWithALineEach) {
   Folder folder;
-  CommandResult result = command("cd " + folder.file("") + " && " + cleave() +
-                                 " record --schedule random --runs 5 -o t.cleave -- " + program_path("deadlock"));
+  CommandResult result =
+      command("cd " + folder.file("") + " && " + cleave() +
+              " record --schedule random --runs 5 -o t.cleave -- " + program_path("deadlock"));
   for (int number = 1; number <= 5; ++number)
-    EXPECT_NE(result.output.find("run " + std::to_string(number) + " seed " + std::to_string(number) + ":"), std::string::npos)
+    EXPECT_NE(result.output.find("run " + std::to_string(number) + " seed " + std::to_string(number) + ":"),
+              std::string::npos)
         << result.output;
   EXPECT_NE(result.output.find("new interleaving"), std::string::npos) << result.output;
 }
@@ -139,9 +144,12 @@ TEST(Gdb, StopsAtEveryMilestone) {
   witness.milestones.milestones = {{"0.1", EventKind::Read, file, 6, 0, "", 1, std::nullopt, "first"},
                                    {"0.1", EventKind::Write, file, 7, 0, "", 1, std::nullopt, "second"}};
   ASSERT_TRUE(write_witness(witness, folder.file("w.json")).ok());
-  CommandResult result = command("printf 'run\\ncontinue\\ncontinue\\nquit\\n' | " + cleave() + " replay --gdb " + folder.file("w.json"));
-  EXPECT_NE(result.output.find("milestone 1 of 2: first: thread 0.1 comes to read"), std::string::npos) << result.output;
-  EXPECT_NE(result.output.find("milestone 2 of 2: second: thread 0.1 comes to write"), std::string::npos) << result.output;
+  CommandResult result = command("printf 'run\\ncontinue\\ncontinue\\nquit\\n' | " + cleave() +
+                                 " replay --gdb " + folder.file("w.json"));
+  EXPECT_NE(result.output.find("milestone 1 of 2: first: thread 0.1 comes to read"), std::string::npos)
+      << result.output;
+  EXPECT_NE(result.output.find("milestone 2 of 2: second: thread 0.1 comes to write"), std::string::npos)
+      << result.output;
   EXPECT_NE(result.output.find("increment"), std::string::npos) << result.output;
 }
 

@@ -31,8 +31,9 @@ bool refuse_files_in_memory() {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   sock_fprog filter{.len = sizeof program / sizeof *program, .filter = program};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0 &&
-         memfd_create("refused", 0) < 0 && errno == EPERM;
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0 && memfd_create("refused", 0) < 0 &&
+         errno == EPERM;
 }
 
 // Runs `body` in a child; what it returns is the child's exit status.
@@ -67,7 +68,8 @@ int make_where_nothing_can_be_written(const std::string& folder) {
   setenv("TMPDIR", (folder + "/missing").c_str(), 1);
   Result<ControlFile> file = ControlFile::make(request("ends_early", Policy::Random), {});
   if (file) return 11;
-  return file.error().sentence().find("cannot be made: No such file or directory") != std::string::npos ? 0 : 12;
+  return file.error().sentence().find("cannot be made: No such file or directory") != std::string::npos ? 0
+                                                                                                        : 12;
 }
 
 TEST(ControlFile, IsOnDiskWhereFilesInMemoryAreRefused) {
@@ -93,7 +95,7 @@ int end_what_runs(const std::string& folder) {
   endless.trace = folder + "/t.cleave";
   endless.pass_on = true;
   std::thread somebody([&] {
-    struct sigaction now {};
+    struct sigaction now{};
     while (!has_begun(endless.trace) || now.sa_handler == SIG_DFL) {
       wait_a_little();
       sigaction(SIGTERM, nullptr, &now);

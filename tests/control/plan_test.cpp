@@ -1,7 +1,7 @@
 // Plans: followed where they can be, given up where not, with the reason.
-#include "control/running.h"
 #include <algorithm>
 #include <map>
+#include "control/running.h"
 
 #include "prove/visits.h"
 #include "trace/load.h"
@@ -21,11 +21,13 @@ struct Recorded {
     if (loaded.ok()) trace = std::move(loaded).value();
   }
 
-  EventIndex find(const std::string& path, EventKind kind, const std::string& object, size_t number = 0) const {
+  EventIndex find(const std::string& path, EventKind kind, const std::string& object,
+                  size_t number = 0) const {
     for (size_t i = 0; i < trace.size(); ++i) {
       const Event& event = trace.events()[i];
       if (event.kind != kind || trace.thread(event.thread).path != path) continue;
-      std::string name = is_access(kind) ? trace.variable(event.variable()).name : trace.sync(event.sync()).name;
+      std::string name =
+          is_access(kind) ? trace.variable(event.variable()).name : trace.sync(event.sync()).name;
       if (name.find(object) == std::string::npos) continue;
       if (number-- == 0) return id_of<EventIndex>(i);
     }
@@ -53,8 +55,9 @@ struct Recorded {
 
 TEST(Plan, MakesTheLostUpdateHappen) {
   Recorded recorded("lost_update");
-  Plan plan = recorded.plan({recorded.find("0.1", EventKind::Read, "counter"), recorded.find("0.2", EventKind::Read, "counter"),
-                             recorded.find("0.2", EventKind::Write, "counter"), recorded.find("0.1", EventKind::Write, "counter")});
+  Plan plan = recorded.plan(
+      {recorded.find("0.1", EventKind::Read, "counter"), recorded.find("0.2", EventKind::Read, "counter"),
+       recorded.find("0.2", EventKind::Write, "counter"), recorded.find("0.1", EventKind::Write, "counter")});
   RunOutcome outcome = recorded.follow("lost_update", plan);
   EXPECT_EQ(outcome.plan.reached, 4u) << outcome.plan.why;
   EXPECT_TRUE(outcome.plan.complete());
@@ -63,7 +66,8 @@ TEST(Plan, MakesTheLostUpdateHappen) {
 
 TEST(Plan, OfTheSecondThreadFirstIsFollowedToo) {
   Recorded recorded("lost_update");
-  Plan plan = recorded.plan({recorded.find("0.2", EventKind::Write, "counter"), recorded.find("0.1", EventKind::Read, "counter")});
+  Plan plan = recorded.plan(
+      {recorded.find("0.2", EventKind::Write, "counter"), recorded.find("0.1", EventKind::Read, "counter")});
   RunOutcome outcome = recorded.follow("lost_update", plan);
   EXPECT_TRUE(outcome.plan.complete()) << outcome.plan.why;
   EXPECT_EQ(outcome.exit_status, 0);
@@ -71,7 +75,8 @@ TEST(Plan, OfTheSecondThreadFirstIsFollowedToo) {
 
 TEST(Plan, MakesTheDeadlockHappen) {
   Recorded recorded("deadlock");
-  Plan plan = recorded.plan({recorded.find("0.1", EventKind::Acquire, "left"), recorded.find("0.2", EventKind::Acquire, "right"),
+  Plan plan = recorded.plan({recorded.find("0.1", EventKind::Acquire, "left"),
+                             recorded.find("0.2", EventKind::Acquire, "right"),
                              recorded.find("0.1", EventKind::Acquire, "right")});
   RunOutcome outcome = recorded.follow("deadlock", plan);
   EXPECT_EQ(outcome.end, RunEnd::Deadlock) << outcome.plan.why;
@@ -80,7 +85,8 @@ TEST(Plan, MakesTheDeadlockHappen) {
 TEST(Plan, IsGivenUpWhenNobodyElseCanRun) {
   // The second thread shall write inside the lock that the first is held in.
   Recorded recorded("guarded");
-  Plan plan = recorded.plan({recorded.find("0.1", EventKind::Read, "counter"), recorded.find("0.2", EventKind::Write, "counter"),
+  Plan plan = recorded.plan({recorded.find("0.1", EventKind::Read, "counter"),
+                             recorded.find("0.2", EventKind::Write, "counter"),
                              recorded.find("0.1", EventKind::Write, "counter")});
   RunOutcome outcome = recorded.follow("guarded", plan);
   EXPECT_EQ(outcome.plan.reached, 1u);
@@ -103,7 +109,8 @@ TEST(Plan, ThatIsNeverReachedSaysSo) {
 TEST(Plan, IsGivenUpWhenTheOthersAreOutside) {
   // The one that shall come first waits for input that only comes when the other is through.
   Recorded recorded("held_beside");
-  Plan plan = recorded.plan({recorded.find("0.1", EventKind::Write, "counter"), recorded.find("0.2", EventKind::Write, "counter")});
+  Plan plan = recorded.plan(
+      {recorded.find("0.1", EventKind::Write, "counter"), recorded.find("0.2", EventKind::Write, "counter")});
   RunOutcome outcome = recorded.follow("held_beside", plan);
   EXPECT_EQ(outcome.plan.reached, 0u);
   EXPECT_NE(outcome.plan.why.find("is in a system call"), std::string::npos) << outcome.plan.why;
@@ -129,8 +136,8 @@ TEST(Plan, OfAPlaceThatDoesNotExistIsAnError) {
   EXPECT_NE(outcome.error().sentence().find("no such place"), std::string::npos);
 }
 
-// The last visits of all places, in the order in which they were recorded. A count that is too high is never reached; one
-// that is too low finds another value, where the visit has one.
+// The last visits of all places, in the order in which they were recorded. A count that is too high is never
+// reached; one that is too low finds another value, where the visit has one.
 TEST(Plan, VisitsAreCountedAsTheRuntimeCountsThem) {
   Recorded serial("same_place");
   Result<RecordedTrace> loaded = load_recorded_trace(serial.trace_path);
@@ -168,7 +175,8 @@ TEST(Plan, VisitsAreCountedAsTheRuntimeCountsThem) {
     for (Milestone& milestone : plan.value().milestones) {
       const Event& write = trace.event(event);
       const bool same = milestone.kind == EventKind::Write && milestone.line == trace.site(write.site).line &&
-                        milestone.column == trace.site(write.site).column && milestone.thread == trace.thread(write.thread).path;
+                        milestone.column == trace.site(write.site).column &&
+                        milestone.thread == trace.thread(write.thread).path;
       if (same) milestone.value = write.value;
     }
   }

@@ -16,7 +16,8 @@ TEST_P(EveryPolicy, RunsEveryModelledOperation) {
   }
 }
 INSTANTIATE_TEST_SUITE_P(All, EveryPolicy,
-                         ::testing::Values(Policy::Free, Policy::Serial, Policy::Random, Policy::Pct, Policy::Noise),
+                         ::testing::Values(Policy::Free, Policy::Serial, Policy::Random, Policy::Pct,
+                                           Policy::Noise),
                          [](const auto& info) { return std::string(word_of(info.param)); });
 
 TEST(Serial, DoesNotPreempt) {
@@ -25,7 +26,8 @@ TEST(Serial, DoesNotPreempt) {
   for (const auto& run : outcome.schedule.runs) EXPECT_NE(run.how, Handover::Preempted);
 }
 
-// Nothing but the seed decides: no clock, no load of the machine. CLEAVE_REPEATS asks for more than `make test` does.
+// Nothing but the seed decides: no clock, no load of the machine. CLEAVE_REPEATS asks for more than `make
+// test` does.
 class SameSeed : public ::testing::TestWithParam<Policy> {};
 
 TEST_P(SameSeed, IsTheSameRunEveryTime) {
@@ -76,7 +78,8 @@ TEST(Random, WakesWithoutAReasonOnlyIfAsked) {
 }
 
 TEST(Replay, IsTheSameRun) {
-  for (const char* program : {"lost_update", "everything", "pinned", "sockets", "signal_lock", "detached", "forks"}) {
+  for (const char* program :
+       {"lost_update", "everything", "pinned", "sockets", "signal_lock", "detached", "forks"}) {
     for (Policy policy : {Policy::Serial, Policy::Random}) {
       RunRequest first = request(program, policy, 3);
       RunOutcome recorded = must_run(first);
@@ -93,13 +96,15 @@ TEST(Replay, FindsTheSameInMemoryThatWasNeverWritten) {
       RunRequest first = request("padding", policy, seed);
       RunOutcome recorded = must_run(first);
       RunOutcome replayed = must_run(again(first, recorded));
-      ASSERT_EQ(replayed.sentence(), "exit status 0") << word_of(policy) << " seed " << seed << "\n" << replayed.text;
+      ASSERT_EQ(replayed.sentence(), "exit status 0") << word_of(policy) << " seed " << seed << "\n"
+                                                      << replayed.text;
       EXPECT_EQ(replayed.schedule.fingerprints, recorded.schedule.fingerprints);
     }
   }
 }
 
-// Serial lets many accesses be recorded before it looks at them; a replay comes to every one. Both have the same points.
+// Serial lets many accesses be recorded before it looks at them; a replay comes to every one. Both have the
+// same points.
 TEST(Replay, ComparesEveryPointOfALongStretch) {
   RunRequest first = request("long_stretch", Policy::Serial);
   RunOutcome recorded = must_run(first);
@@ -120,14 +125,16 @@ TEST(Replay, ComparesEveryPointOfALongStretch) {
   EXPECT_NE(differs.text.find("long_stretch.cpp"), std::string::npos) << differs.text;
 }
 
-// One waits for the other in a loop of plain accesses: nobody preempts it, and yet it has to let the other run.
+// One waits for the other in a loop of plain accesses: nobody preempts it, and yet it has to let the other
+// run.
 TEST(Serial, LetsOthersRunWhileOneSpins) {
   for (const char* how : {"spin", "crash"}) {
     RunRequest first = request("long_stretch", Policy::Serial);
     first.program.push_back(how);
     first.time_limit = std::chrono::seconds(60);
     RunOutcome recorded = must_run(first);
-    EXPECT_EQ(recorded.sentence(), how == std::string("spin") ? "exit status 0" : "signal 11 (Segmentation fault)");
+    EXPECT_EQ(recorded.sentence(),
+              how == std::string("spin") ? "exit status 0" : "signal 11 (Segmentation fault)");
     RunOutcome replayed = must_run(again(first, recorded));
     EXPECT_EQ(replayed.sentence(), recorded.sentence()) << how << "\n" << replayed.text;
   }
@@ -136,7 +143,8 @@ TEST(Serial, LetsOthersRunWhileOneSpins) {
 TEST(Signals, WaitUntilTheirThreadHasTheTurn) {
   for (Policy policy : {Policy::Serial, Policy::Random, Policy::Pct, Policy::Noise, Policy::Free}) {
     RunOutcome outcome = must_run(request("alarms", policy, 5));
-    EXPECT_EQ(outcome.exit_status, 0) << word_of(policy) << ": " << outcome.sentence() << "\n" << outcome.text;
+    EXPECT_EQ(outcome.exit_status, 0) << word_of(policy) << ": " << outcome.sentence() << "\n"
+                                      << outcome.text;
   }
 }
 
@@ -157,10 +165,12 @@ TEST(Replay, ComesToTheSameBadEnd) {
     RunEnd end;
     const char* text;
   };
-  for (const Case& bad : {Case{"deadlock", RunEnd::Deadlock, "waits for the mutex left, which thread 0.1 has: call of pthread_mutex_lock"},
-                          Case{"deadlock_beside", RunEnd::Deadlock, "waits for the mutex left, which thread 0.2 has"},
-                          Case{"lost_wakeup", RunEnd::Deadlock, "lost wake-up"},
-                          Case{"livelock", RunEnd::Livelock, "thread 0.2 could go on"}, Case{"crash", RunEnd::Signalled, ""}}) {
+  for (const Case& bad :
+       {Case{"deadlock", RunEnd::Deadlock,
+             "waits for the mutex left, which thread 0.1 has: call of pthread_mutex_lock"},
+        Case{"deadlock_beside", RunEnd::Deadlock, "waits for the mutex left, which thread 0.2 has"},
+        Case{"lost_wakeup", RunEnd::Deadlock, "lost wake-up"},
+        Case{"livelock", RunEnd::Livelock, "thread 0.2 could go on"}, Case{"crash", RunEnd::Signalled, ""}}) {
     RunRequest first = request(bad.program, Policy::Random);
     RunOutcome recorded = find_end(first, bad.end);
     EXPECT_NE(recorded.text.find(bad.text), std::string::npos) << recorded.text;
@@ -196,16 +206,18 @@ TEST(Rounds, EveryReplayAgrees) {
   uint64_t seeds = share != nullptr ? std::strtoull(share, nullptr, 10) : 3;
   uint64_t rounds = 0;
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
-    for (const char* program : {"lost_update", "everything", "pinned", "sockets", "signal_lock", "detached", "crash",
-                                "deadlock", "lost_wakeup", "forks"}) {
+    for (const char* program : {"lost_update", "everything", "pinned", "sockets", "signal_lock", "detached",
+                                "crash", "deadlock", "lost_wakeup", "forks"}) {
       for (Policy policy : {Policy::Random, Policy::Pct}) {
         RunRequest first = request(program, policy, seed);
         RunOutcome recorded = must_run(first);
         RunOutcome replayed = must_run(again(first, recorded));
         ++rounds;
         ASSERT_EQ(replayed.sentence(), recorded.sentence())
-            << program << " " << word_of(policy) << " seed " << seed << "\n" << replayed.text;
-        ASSERT_EQ(replayed.schedule.fingerprints, recorded.schedule.fingerprints) << program << " seed " << seed;
+            << program << " " << word_of(policy) << " seed " << seed << "\n"
+            << replayed.text;
+        ASSERT_EQ(replayed.schedule.fingerprints, recorded.schedule.fingerprints)
+            << program << " seed " << seed;
       }
     }
   }

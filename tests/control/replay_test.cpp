@@ -1,5 +1,5 @@
-// Replays where something is not as it was: the clients are gone, the program was moved or built again, the folder is
-// another one; and replays under gdb.
+// Replays where something is not as it was: the clients are gone, the program was moved or built again, the
+// folder is another one; and replays under gdb.
 #include <arpa/inet.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,10 +16,12 @@ namespace {
 constexpr const char* kPrograms = CLEAVE_SOURCE_DIR "/tests/control/programs/";
 
 // Builds a program as a user would.
-std::string build(const Folder& folder, const std::string& source, const std::string& name, const std::string& flags = "") {
+std::string build(const Folder& folder, const std::string& source, const std::string& name,
+                  const std::string& flags = "") {
   std::string output = folder.file(name);
-  CommandResult built = command(std::string(CLEAVE_BINARY_DIR) + "/bin/cleave-c++ -std=c++20 -g -O1 -pthread " + flags + " " +
-                                source + " -o " + output);
+  CommandResult built =
+      command(std::string(CLEAVE_BINARY_DIR) + "/bin/cleave-c++ -std=c++20 -g -O1 -pthread " + flags + " " +
+              source + " -o " + output);
   EXPECT_EQ(built.status, 0) << built.output;
   return output;
 }
@@ -96,7 +98,8 @@ TEST(Replay, SurvivesARebuildAndAnotherPlace) {
   std::string source = folder.file("program.cpp");
   std::filesystem::copy_file(std::string(kPrograms) + "everything.cpp", source);
   std::string trace = folder.file("t.cleave"), built = build(folder, source, "first");
-  CommandResult recorded = command(cleave() + " record --schedule random --seed 4 -o " + trace + " -- " + built);
+  CommandResult recorded =
+      command(cleave() + " record --schedule random --seed 4 -o " + trace + " -- " + built);
   ASSERT_EQ(recorded.status, 0) << recorded.output;
   std::string rebuilt = build(folder, source, "second");
   std::filesystem::remove(built);
@@ -107,7 +110,8 @@ TEST(Replay, SurvivesARebuildAndAnotherPlace) {
 TEST(Replay, OfAnotherBuildIsRefused) {
   Folder folder;
   std::string source = folder.file("program.cpp");
-  std::ofstream(source) << "#include <thread>\nint n;\nint main() { std::thread t([] { n = STEP; }); t.join(); return n; }\n";
+  std::ofstream(source)
+      << "#include <thread>\nint n;\nint main() { std::thread t([] { n = STEP; }); t.join(); return n; }\n";
   std::string trace = folder.file("t.cleave"), built = build(folder, source, "one", "-DSTEP=0");
   ASSERT_EQ(command(cleave() + " record --schedule serial -o " + trace + " -- " + built).status, 0);
   std::ofstream(source, std::ios::app) << "int more(int* p) { return *p + n; }\n";
@@ -117,14 +121,16 @@ TEST(Replay, OfAnotherBuildIsRefused) {
   EXPECT_NE(replayed.output.find("another program or another build"), std::string::npos) << replayed.output;
 }
 
-// Called by a relative name in one folder, replayed from another: the program sees the same name, in the same folder.
+// Called by a relative name in one folder, replayed from another: the program sees the same name, in the same
+// folder.
 TEST(Replay, KeepsTheNameTheProgramWasCalledBy) {
   Folder folder;
   std::string source = folder.file("named.cpp");
-  std::ofstream(source) << "#include <cstdio>\n#include <thread>\nint letters;\n"
-                           "int main(int, char** words) {\n"
-                           "  std::thread t([&] { for (char* c = words[0]; *c != 0; ++c) letters += *c == '.' ? 7 : 1; });\n"
-                           "  t.join();\n  return letters;\n}\n";
+  std::ofstream(source)
+      << "#include <cstdio>\n#include <thread>\nint letters;\n"
+         "int main(int, char** words) {\n"
+         "  std::thread t([&] { for (char* c = words[0]; *c != 0; ++c) letters += *c == '.' ? 7 : 1; });\n"
+         "  t.join();\n  return letters;\n}\n";
   build(folder, source, "named");
   CommandResult recorded =
       command("cd " + folder.file("") + " && " + cleave() + " record --schedule random --runs 2 -- ./named");
@@ -139,7 +145,9 @@ TEST(Replay, KeepsTheNameTheProgramWasCalledBy) {
 TEST(Replay, OfATruncatedTraceIsRefused) {
   Folder folder;
   std::string trace = folder.file("t.cleave");
-  ASSERT_EQ(command(cleave() + " record --schedule serial -o " + trace + " -- " + program_path("everything")).status, 0);
+  ASSERT_EQ(command(cleave() + " record --schedule serial -o " + trace + " -- " + program_path("everything"))
+                .status,
+            0);
   auto size = std::filesystem::file_size(trace);
   for (uintmax_t cut : {uintmax_t{1}, uintmax_t{100}, uintmax_t{500}}) {
     std::filesystem::resize_file(trace, size - cut);
@@ -154,7 +162,8 @@ TEST(Gdb, GoesFromAccessToAccessWithTheOtherThreadsHeld) {
   Folder folder;
   RunRequest first = request("lost_update", Policy::Random);
   RunOutcome recorded;
-  for (first.seed = 1; first.seed <= 100 && recorded.exit_status != 1; ++first.seed) recorded = must_run(first);
+  for (first.seed = 1; first.seed <= 100 && recorded.exit_status != 1; ++first.seed)
+    recorded = must_run(first);
   ASSERT_EQ(recorded.exit_status, 1);
   Witness witness = witness_of(first, recorded);
   std::string file = std::string(kPrograms) + "lost_update.cpp";
@@ -162,11 +171,14 @@ TEST(Gdb, GoesFromAccessToAccessWithTheOtherThreadsHeld) {
     return Milestone{thread, kind, file, static_cast<uint32_t>(line), 0, "", 1, std::nullopt, note};
   };
   auto follow = [&](const char* unit, const char* remote) {
-    witness.milestones.milestones = {access(unit, EventKind::Read, 6, "first"), access(remote, EventKind::Write, 7, "remote"),
+    witness.milestones.milestones = {access(unit, EventKind::Read, 6, "first"),
+                                     access(remote, EventKind::Write, 7, "remote"),
                                      access(unit, EventKind::Write, 7, "second")};
     EXPECT_TRUE(write_witness(witness, folder.file("w.json")).ok());
-    return command("printf 'run\\nprint counter\\ncontinue\\nprint counter\\ncontinue\\nprint counter\\n"
-                   "thread apply all backtrace 4\\ncontinue\\nquit\\n' | " + cleave() + " replay --gdb " + folder.file("w.json"))
+    return command(
+               "printf 'run\\nprint counter\\ncontinue\\nprint counter\\ncontinue\\nprint counter\\n"
+               "thread apply all backtrace 4\\ncontinue\\nquit\\n' | " +
+               cleave() + " replay --gdb " + folder.file("w.json"))
         .output;
   };
   // Whose update was lost is the schedule's: the other one wrote in between.

@@ -1,4 +1,5 @@
-// What the tests of controlled runs share: programs by name, a folder that is gone afterwards, the command line.
+// What the tests of controlled runs share: programs by name, a folder that is gone afterwards, the command
+// line.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -26,7 +26,8 @@ static void binary(std::string bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
   if (auto source = open_trace(path)) (void)validate_trace(*source.value());
   if (auto source = open_binary_trace(path, {.reuse_ids = true})) {
-    for (auto batch = source.value()->next(); batch && !batch.value().empty();) batch = source.value()->next();
+    for (auto batch = source.value()->next(); batch && !batch.value().empty();)
+      batch = source.value()->next();
   }
   if (auto trace = load_trace(path)) (void)write_text_trace(trace.value());
 }

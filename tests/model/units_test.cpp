@@ -157,7 +157,8 @@ TEST(Units, AFunctionThatTouchesAnotherObjectIsAnAdditionalUnitAlsoThroughAGette
   EXPECT_EQ(label_at(t, m, raw(from_method)), "work");  // the top-most unit for the log by now
 }
 
-// The access before the method and the one after it are no unit: it would be around the method's, in one thread.
+// The access before the method and the one after it are no unit: it would be around the method's, in one
+// thread.
 TEST(Units, AMethodOfTheObjectEndsAnAdditionalUnitForIt) {
   Objects o;
   o.begin(o.work);
@@ -235,8 +236,10 @@ TEST(Units, EachRoundOfALoopIsAUnitForWhatIsUsedThroughAccessors) {
 TEST(Units, AWalkWithAnIteratorIsOneUnitWhateverTheRound) {
   Objects o;
   UnitNameId round = o.b.add_unit_name({.name = "work", .source = UnitSource::Function, .flags = kUnitRound});
-  UnitNameId next = o.b.add_unit_name(
-      {.name = "Cursor::next", .source = UnitSource::Method, .type = "Cursor", .flags = kUnitSteps | kUnitWalks});
+  UnitNameId next = o.b.add_unit_name({.name = "Cursor::next",
+                                       .source = UnitSource::Method,
+                                       .type = "Cursor",
+                                       .flags = kUnitSteps | kUnitWalks});
   auto step = [&] {
     o.begin(next);
     o.b.acquire("T1", "m");
@@ -386,7 +389,9 @@ TEST(Sets, PatternsNameFieldsByTheirClassAndArraysWithoutTheIndex) {
   VariableId rest = b.add_variable({.name = "Box::rest", .object = box, .field = "rest"});
   VariableId cells = b.add_variable({.name = "cells[7]"});
   Trace t = std::move(b).build();
-  SetMap sets({.declared = {{"one", {"Pair::a", "no_such"}}, {"two", {"Box::pair.slots"}}, {"three", {"cells", "Pair::*"}}},
+  SetMap sets({.declared = {{"one", {"Pair::a", "no_such"}},
+                            {"two", {"Box::pair.slots"}},
+                            {"three", {"cells", "Pair::*"}}},
                .owned = {"Pair::slots", "Box::other"}},
               t);
   EXPECT_EQ(sets.info(sets.set_of(inner)).name, "Box.one");
@@ -417,12 +422,12 @@ TEST(Units, UnitForNamesTheSet) {
     e.object = raw(variable);
     b.add(e);
   };
-  read(count);                            // 1
-  b.add(begin_event(b, "T1", take, a));   // 2
-  read(count);                            // 3
-  b.end("T1");                            // 4
-  read(money);                            // 5
-  read(width);                            // 6
+  read(count);                           // 1
+  b.add(begin_event(b, "T1", take, a));  // 2
+  read(count);                           // 3
+  b.end("T1");                           // 4
+  read(money);                           // 5
+  read(width);                           // 6
   b.end("T1");
   Trace t = std::move(b).build();
   Mapped m(t, {.methods = true, .unitfor = {{"ord*", "Stock"}}});
@@ -436,7 +441,9 @@ TEST(Units, UnitForNamesTheSet) {
 
 TEST(Config, OwnedAndUnitFor) {
   Result<Config> config = parse_config(
-      "[units]\nunitfor = [\"audit(Chain)\", \"F::operator()(Box<int (*)(int)>)\"]\n[fields]\nowned = [\"Chain::head_\"]\n", "c");
+      "[units]\nunitfor = [\"audit(Chain)\", \"F::operator()(Box<int (*)(int)>)\"]\n[fields]\nowned = "
+      "[\"Chain::head_\"]\n",
+      "c");
   ASSERT_TRUE(config.ok()) << config.error().sentence();
   ASSERT_EQ(config.value().unitfor.size(), 2u);
   EXPECT_EQ(config.value().unitfor[0].function, "audit");
@@ -447,7 +454,8 @@ TEST(Config, OwnedAndUnitFor) {
   for (const char* wrong : {"audit", "(Chain)", "audit()", "audit Chain)"}) {
     Result<Config> refused = parse_config(std::string("[units]\nunitfor = [\"") + wrong + "\"]\n", "c");
     ASSERT_FALSE(refused.ok()) << wrong;
-    EXPECT_NE(refused.error().sentence().find("does not say for what"), std::string::npos) << refused.error().sentence();
+    EXPECT_NE(refused.error().sentence().find("does not say for what"), std::string::npos)
+        << refused.error().sentence();
   }
   EXPECT_FALSE(parse_config("[fields]\nowns = []\n", "c").ok());
   EXPECT_FALSE(parse_config("[fields]\nowned = \"x\"\n", "c").ok());

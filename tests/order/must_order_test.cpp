@@ -10,7 +10,9 @@ namespace {
 // Event numbers count the lines after `init`, from 0.
 struct Fixture {
   explicit Fixture(const char* text)
-      : trace(parse_text_trace(text, "test").value()), positions(trace), syncs(trace, positions),
+      : trace(parse_text_trace(text, "test").value()),
+        positions(trace),
+        syncs(trace, positions),
         must(trace, positions, syncs) {}
   Trace trace;
   ThreadPositions positions;

@@ -1,5 +1,5 @@
-// The flags people give a compiler, one row each: the program is built, says what it says, and carries its tables; or one
-// sentence tells why not.
+// The flags people give a compiler, one row each: the program is built, says what it says, and carries its
+// tables; or one sentence tells why not.
 #include <algorithm>
 
 #include "pass/build_and_run.h"
@@ -7,11 +7,13 @@
 namespace cleave {
 namespace {
 
-constexpr const char* kPlain = "#include <stdio.h>\nint total;\nint main(void) { printf(\"%d\\n\", ++total); return 0; }\n";
+constexpr const char* kPlain =
+    "#include <stdio.h>\nint total;\nint main(void) { printf(\"%d\\n\", ++total); return 0; }\n";
 constexpr const char* kObjects =
     "#include <cstdio>\n#include <vector>\nthread_local int own; int total;\n"
     "struct Base { virtual ~Base() {} virtual int next() { return ++total; } };\n"
-    "int main() { std::vector<int> two(2, 0); Base base; Base* seen = &base; own = seen->next() + int(two.size());\n"
+    "int main() { std::vector<int> two(2, 0); Base base; Base* seen = &base; own = seen->next() + "
+    "int(two.size());\n"
     "  std::printf(\"%d\\n\", own - 2); }\n";
 constexpr const char* kCoroutine =
     "#include <coroutine>\n#include <cstdio>\n#include <exception>\n"
@@ -33,12 +35,17 @@ class Flags : public testing::Test {
     folder.write("a.cpp", kObjects);
     folder.write("task.cpp", kCoroutine);
     folder.write("one.s", ".globl one\none: mov $1,%eax\n ret\n.section .note.GNU-stack,\"\",@progbits\n");
-    folder.write("one.S", "#define N 1\n.globl one\none: mov $N,%eax\n ret\n.section .note.GNU-stack,\"\",@progbits\n");
-    folder.write("uses.c", "#include <stdio.h>\nint one(void); int main(void) { printf(\"%d\\n\", one()); return 0; }\n");
+    folder.write(
+        "one.S",
+        "#define N 1\n.globl one\none: mov $N,%eax\n ret\n.section .note.GNU-stack,\"\",@progbits\n");
+    folder.write(
+        "uses.c",
+        "#include <stdio.h>\nint one(void); int main(void) { printf(\"%d\\n\", one()); return 0; }\n");
     folder.write("pre.h", "#pragma once\n#include <cstdio>\ninline int pre() { return 1; }\n");
     folder.write("pre.cpp", "#include \"pre.h\"\nint main() { std::printf(\"%d\\n\", pre()); }\n");
     folder.write("m.cppm", "export module m;\nexport int twice(int x) { return 2 * x; }\n");
-    folder.write("m.cpp", "#include <cstdio>\nimport m;\nint main() { std::printf(\"%d\\n\", twice(1) - 1); }\n");
+    folder.write("m.cpp",
+                 "#include <cstdio>\nimport m;\nint main() { std::printf(\"%d\\n\", twice(1) - 1); }\n");
   }
 
   // `line` leaves the program `x`, which prints 1, and `modules` modules of it were instrumented.
@@ -62,23 +69,54 @@ class Flags : public testing::Test {
 };
 
 TEST_F(Flags, OfCode) {
-  for (const char* flags :
-       {"-O0", "-O1", "-O2", "-O3", "-Os", "-Oz", "-Og", "-std=c89", "-std=gnu99", "-std=c11", "-std=c17", "-std=c23",
-        "-ffast-math -O2", "-march=native -O3", "-fvisibility=hidden", "-fno-plt -fPIC", "-fno-pie -no-pie",
-        "-mcmodel=large", "-fno-omit-frame-pointer -mno-red-zone", "-finstrument-functions", "-fcf-protection=full",
-        "-fstack-protector-all -D_FORTIFY_SOURCE=3 -O2", "-fsanitize=undefined", "-fsanitize-trap=undefined -fsanitize=undefined",
-        "--coverage", "-fprofile-instr-generate -fcoverage-mapping", "-pg", "-fembed-bitcode", "-fno-integrated-as",
-        "-Wall -Wextra -pedantic -Werror", "-Werror=unused-command-line-argument", "-pipe", "-pthread",
-        "-ffile-prefix-map=/tmp=. -frandom-seed=3", "-mllvm -inline-threshold=0", "-include stddef.h", "-x c"}) {
+  for (const char* flags : {"-O0",
+                            "-O1",
+                            "-O2",
+                            "-O3",
+                            "-Os",
+                            "-Oz",
+                            "-Og",
+                            "-std=c89",
+                            "-std=gnu99",
+                            "-std=c11",
+                            "-std=c17",
+                            "-std=c23",
+                            "-ffast-math -O2",
+                            "-march=native -O3",
+                            "-fvisibility=hidden",
+                            "-fno-plt -fPIC",
+                            "-fno-pie -no-pie",
+                            "-mcmodel=large",
+                            "-fno-omit-frame-pointer -mno-red-zone",
+                            "-finstrument-functions",
+                            "-fcf-protection=full",
+                            "-fstack-protector-all -D_FORTIFY_SOURCE=3 -O2",
+                            "-fsanitize=undefined",
+                            "-fsanitize-trap=undefined -fsanitize=undefined",
+                            "--coverage",
+                            "-fprofile-instr-generate -fcoverage-mapping",
+                            "-pg",
+                            "-fembed-bitcode",
+                            "-fno-integrated-as",
+                            "-Wall -Wextra -pedantic -Werror",
+                            "-Werror=unused-command-line-argument",
+                            "-pipe",
+                            "-pthread",
+                            "-ffile-prefix-map=/tmp=. -frandom-seed=3",
+                            "-mllvm -inline-threshold=0",
+                            "-include stddef.h",
+                            "-x c"}) {
     builds(std::string("$CC ") + flags + " a.c -o x");
   }
 }
 
 TEST_F(Flags, OfCxx) {
-  for (const char* flags : {"-std=c++98", "-std=c++11", "-std=c++14", "-std=c++17", "-std=c++20 -O2", "-std=c++23", "-fno-rtti",
-                            "-fno-exceptions -O2", "-fno-threadsafe-statics", "-fvisibility-inlines-hidden -fvisibility=hidden",
-                            "-ftls-model=global-dynamic", "-static-libstdc++ -static-libgcc", "-fmodules"}) {
-    std::string standard = std::string(flags).find("c++98") != std::string::npos ? " -Dthread_local=__thread" : "";
+  for (const char* flags :
+       {"-std=c++98", "-std=c++11", "-std=c++14", "-std=c++17", "-std=c++20 -O2", "-std=c++23", "-fno-rtti",
+        "-fno-exceptions -O2", "-fno-threadsafe-statics", "-fvisibility-inlines-hidden -fvisibility=hidden",
+        "-ftls-model=global-dynamic", "-static-libstdc++ -static-libgcc", "-fmodules"}) {
+    std::string standard =
+        std::string(flags).find("c++98") != std::string::npos ? " -Dthread_local=__thread" : "";
     builds(std::string("$CXX ") + flags + standard + " a.cpp -o x");
   }
   builds("$CC --driver-mode=g++ a.cpp -o x");
@@ -87,29 +125,37 @@ TEST_F(Flags, OfCxx) {
 }
 
 TEST_F(Flags, OfDebugInformation) {
-  for (const char* flags : {"-g0", "-g1", "-g3", "-ggdb", "-gdwarf-4 -gz", "-gsplit-dwarf", "-gline-tables-only"}) {
+  for (const char* flags :
+       {"-g0", "-g1", "-g3", "-ggdb", "-gdwarf-4 -gz", "-gsplit-dwarf", "-gline-tables-only"}) {
     builds(std::string("$CC ") + flags + " a.c -o x");
     Result<Program> opened = Program::open(folder.path("x"));
     ASSERT_TRUE(opened.ok());
     const SiteTables& tables = opened.value().modules[0].tables;
-    EXPECT_TRUE(std::ranges::any_of(tables.sites, [](const SiteEntry& site) { return site.line == 3; })) << flags;
+    EXPECT_TRUE(std::ranges::any_of(tables.sites, [](const SiteEntry& site) { return site.line == 3; }))
+        << flags;
   }
 }
 
 TEST_F(Flags, OfLinking) {
   for (const char* flags :
-       {"-Wl,-z,defs -Wl,-z,now -Wl,--as-needed", "-rdynamic", "-fuse-ld=bfd", "-fuse-ld=gold", "-fuse-ld=lld-19",
-        "-Wl,--gc-sections -ffunction-sections -O2", "-s", "-Wl,-s", "-Wl,--build-id=sha1", "-Xlinker --export-dynamic",
-        "-Wl,-rpath,/nowhere -L/nowhere", "-flto", "-flto=thin -O2", "-flto=full -fwhole-program-vtables -O2", "-flto=auto",
-        "-flto -ffat-lto-objects"}) {
+       {"-Wl,-z,defs -Wl,-z,now -Wl,--as-needed", "-rdynamic", "-fuse-ld=bfd", "-fuse-ld=gold",
+        "-fuse-ld=lld-19", "-Wl,--gc-sections -ffunction-sections -O2", "-s", "-Wl,-s", "-Wl,--build-id=sha1",
+        "-Xlinker --export-dynamic", "-Wl,-rpath,/nowhere -L/nowhere", "-flto", "-flto=thin -O2",
+        "-flto=full -fwhole-program-vtables -O2", "-flto=auto", "-flto -ffat-lto-objects"}) {
     builds(std::string("$CC ") + flags + " a.c -o x");
   }
-  builds("$CC -c a.c && ar rcs liba.a a.o && ranlib liba.a && $CC -Wl,--whole-archive liba.a -Wl,--no-whole-archive -o x");
+  builds(
+      "$CC -c a.c && ar rcs liba.a a.o && ranlib liba.a && $CC -Wl,--whole-archive liba.a "
+      "-Wl,--no-whole-archive -o x");
   builds("$CC -c a.c && rm -f thin.a && ar rcsT thin.a a.o && $CC thin.a -o x");
   builds("$CC -c a.c && $CC -Wl,--start-group a.o -Wl,--end-group -o x");
   builds("$CC -c a.c && $CC -no-pie -nostdlib -Wl,-r a.o -o r.o && $CC r.o -o x");
   builds("$CC -c a.c && $CC -no-pie -nostdlib -Xlinker -r a.o -o r.o && $CC r.o -o x");
-  EXPECT_EQ(folder.run("$CC -nostdlib -ffreestanding -c a.c && $CC -shared -nostdlib -fPIC -x c /dev/null -o none.so").text, "");
+  EXPECT_EQ(
+      folder
+          .run("$CC -nostdlib -ffreestanding -c a.c && $CC -shared -nostdlib -fPIC -x c /dev/null -o none.so")
+          .text,
+      "");
 }
 
 TEST_F(Flags, OfInputAndOutput) {
@@ -133,38 +179,48 @@ TEST_F(Flags, OfInputAndOutput) {
 TEST_F(Flags, OfHeadersAndModules) {
   builds("$CXX -x c++-header pre.h -o pre.pch && $CXX -include-pch pre.pch pre.cpp -o x");
   builds("$CXX -x c++-header pre.h && test -s pre.h.pch && $CXX -include pre.h pre.cpp -o x");
-  builds("mkdir -p h && cp pre.h h/pre.hpp && $CXX h/pre.hpp -o h/pre.pch && sed 's/pre.h/h\\/pre.hpp/' pre.cpp > h.cpp && "
-         "$CXX -include-pch h/pre.pch h.cpp -o x");
+  builds(
+      "mkdir -p h && cp pre.h h/pre.hpp && $CXX h/pre.hpp -o h/pre.pch && sed 's/pre.h/h\\/pre.hpp/' pre.cpp "
+      "> h.cpp && "
+      "$CXX -include-pch h/pre.pch h.cpp -o x");
   builds("$CXX -include pre.h pre.cpp -o x");
-  builds("$CXX -std=c++20 --precompile m.cppm -o m.pcm && $CXX -std=c++20 -fmodule-file=m=m.pcm m.cpp m.pcm -o x", 2);
-  builds("$CXX -std=c++20 -fmodule-output -c m.cppm -o m.o && $CXX -std=c++20 -fmodule-file=m=m.pcm m.cpp m.o -o x", 2);
+  builds(
+      "$CXX -std=c++20 --precompile m.cppm -o m.pcm && $CXX -std=c++20 -fmodule-file=m=m.pcm m.cpp m.pcm -o "
+      "x",
+      2);
+  builds(
+      "$CXX -std=c++20 -fmodule-output -c m.cppm -o m.o && $CXX -std=c++20 -fmodule-file=m=m.pcm m.cpp m.o "
+      "-o x",
+      2);
 }
 
 TEST_F(Flags, QuestionsAreAnsweredAsClangAnswersThem) {
   for (const char* question :
-       {"-v", "--version", "-dumpmachine", "-dumpversion", "-print-search-dirs", "-print-resource-dir", "-print-prog-name=ld",
-        "-print-file-name=libc.so", "-print-libgcc-file-name", "-print-target-triple", "-print-multiarch", "--help",
-        "-print-supported-cpus"}) {
-    Output ours = folder.run(std::string("$CC ") + question), clang = folder.run(std::string("clang-19 ") + question);
+       {"-v", "--version", "-dumpmachine", "-dumpversion", "-print-search-dirs", "-print-resource-dir",
+        "-print-prog-name=ld", "-print-file-name=libc.so", "-print-libgcc-file-name", "-print-target-triple",
+        "-print-multiarch", "--help", "-print-supported-cpus"}) {
+    Output ours = folder.run(std::string("$CC ") + question),
+           clang = folder.run(std::string("clang-19 ") + question);
     EXPECT_EQ(ours.status, clang.status) << question;
     EXPECT_EQ(ours.text, clang.text) << question;
   }
 }
 
 TEST_F(Flags, ThatCannotBe) {
-  for (const char* sanitizer : {"address", "thread", "memory", "leak", "hwaddress", "cfi -flto", "fuzzer", "safe-stack"})
+  for (const char* sanitizer :
+       {"address", "thread", "memory", "leak", "hwaddress", "cfi -flto", "fuzzer", "safe-stack"})
     refuses(std::string("$CC -c -fsanitize=") + sanitizer + " a.c", "cannot be combined with Cleave; leave");
   refuses("$CC -static a.c", "-static");
   refuses("$CXX -static-pie a.cpp", "-static");
   refuses("$CC -m32 a.c", "-m32");
-  for (const char* target : {"--target=aarch64-linux-gnu", "-target i686-linux-gnu", "--target x86_64-pc-windows-msvc",
-                             "--target=x86_64-linux-musl"})
+  for (const char* target : {"--target=aarch64-linux-gnu", "-target i686-linux-gnu",
+                             "--target x86_64-pc-windows-msvc", "--target=x86_64-linux-musl"})
     refuses(std::string("$CC ") + target + " -c a.c", "x86-64 Linux with glibc only; leave out the target");
   refuses("$CC -femulated-tls a.c", "-femulated-tls");
   builds("$CC --target=x86_64-linux-gnu a.c -o x");
   builds("$CC -target x86_64-pc-linux-gnu -m32 -m64 a.c -o x");
-  for (const char* line : {"$CC missing.c", "$CC -o /missing/x a.c", "$CC a.c -lmissing", "$CC -fno-such-flag -Werror a.c",
-                           "$CC .", "$CC"}) {
+  for (const char* line : {"$CC missing.c", "$CC -o /missing/x a.c", "$CC a.c -lmissing",
+                           "$CC -fno-such-flag -Werror a.c", "$CC .", "$CC"}) {
     EXPECT_EQ(folder.run(line).status, 1) << line;
   }
 }

@@ -45,14 +45,17 @@ TEST(Record, AccessesHaveTheNamesOfTheSource) {
 // An array without an end, behind the fields of its struct, is not the struct's first field again.
 TEST(Record, FlexibleArraysHaveTheirOwnName) {
   for (const std::string& level : kLevels) {
-    Lines seen =
-        lines(record_c("#include <stdlib.h>\n"
-                       "struct item { struct item *next; long size; union { unsigned long cas; char end; } data[]; };\n"
-                       "__attribute__((noinline)) void stamp(struct item *i, unsigned long v) { i->data->cas = v; }\n"
-                       "__attribute__((noinline)) void fill(struct item *i, int at, char c) { ((char *)i->data)[(i->size ? 8 : 0) + at] = c; }\n"
-                       "int main(void) { struct item *i = malloc(64); i->next = 0; i->size = 1; stamp(i, 77); fill(i, 3, 65); return i->next != 0; }\n",
-                       level),
-              {"Write"});
+    Lines seen = lines(
+        record_c(
+            "#include <stdlib.h>\n"
+            "struct item { struct item *next; long size; union { unsigned long cas; char end; } data[]; };\n"
+            "__attribute__((noinline)) void stamp(struct item *i, unsigned long v) { i->data->cas = v; }\n"
+            "__attribute__((noinline)) void fill(struct item *i, int at, char c) { ((char "
+            "*)i->data)[(i->size ? 8 : 0) + at] = c; }\n"
+            "int main(void) { struct item *i = malloc(64); i->next = 0; i->size = 1; stamp(i, 77); fill(i, "
+            "3, 65); return i->next != 0; }\n",
+            level),
+        {"Write"});
     EXPECT_NE(std::ranges::find(seen, "Write item::next 0"), seen.end()) << level;
     EXPECT_EQ(std::ranges::find(seen, "Write item::next 77"), seen.end()) << level;
     EXPECT_EQ(std::ranges::find(seen, "Write item::next 65"), seen.end()) << level;
@@ -68,9 +71,11 @@ TEST(Record, PiecesOfAFillAreNotNamedAfterOneOfThem) {
         "Whole* made;\n"
         "int main() { made = new Whole; return static_cast<int>(made->third); }\n",
         level);
-    auto first = std::ranges::find_if(events, [](const Recorded& event) { return event.kind == "Write" && event.name == "Whole::first"; });
+    auto first = std::ranges::find_if(
+        events, [](const Recorded& event) { return event.kind == "Write" && event.name == "Whole::first"; });
     ASSERT_NE(first, events.end()) << level;
-    const std::map<std::string, uint64_t> offsets = {{"Whole::part", 8}, {"Part::head", 8}, {"Whole::second", 16}, {"Whole::third", 24}};
+    const std::map<std::string, uint64_t> offsets = {
+        {"Whole::part", 8}, {"Part::head", 8}, {"Whole::second", 16}, {"Whole::third", 24}};
     for (const Recorded& event : events) {
       if (auto field = offsets.find(event.name); field != offsets.end())
         EXPECT_EQ(event.address - first->address, field->second) << level << ": " << event.name;
@@ -116,16 +121,17 @@ TEST(Record, StringsAreSeenInEveryStandard) {
   for (const std::string& standard : {"-std=c++14", "-std=c++17", "-std=c++20"}) {
     for (const std::string& level : {" -O0", " -O2"}) {
       Folder folder;
-      folder.write("a.cpp", "#include <string>\nstd::string text;\n"
-                            "int main(int argc, char **) { text.append(static_cast<size_t>(20 + argc), 'x'); "
-                            "text.replace(0, 2, \"abc\"); return text.size() != 22; }\n");
+      folder.write("a.cpp",
+                   "#include <string>\nstd::string text;\n"
+                   "int main(int argc, char **) { text.append(static_cast<size_t>(20 + argc), 'x'); "
+                   "text.replace(0, 2, \"abc\"); return text.size() != 22; }\n");
       Output built = folder.run("$CXX " + standard + level + " a.cpp -o a");
       ASSERT_EQ(built.status, 0) << built.text;
       Lines seen = lines(folder.record("a"), {"Write"});
       for (const char* length : {"21", "22"}) {
-        EXPECT_TRUE(std::ranges::any_of(seen, [&](const std::string& line) {
-          return line.ends_with(std::string(" ") + length);
-        })) << standard << level << ": length " << length;
+        EXPECT_TRUE(std::ranges::any_of(
+            seen, [&](const std::string& line) { return line.ends_with(std::string(" ") + length); }))
+            << standard << level << ": length " << length;
       }
     }
   }
@@ -245,7 +251,8 @@ TEST(Record, WhatTheLibraryLeavesBehindPointersIsWritten) {
         "#include <stdlib.h>\n#include <sys/stat.h>\n#include <sys/time.h>\n#include <time.h>\n"
         "struct timeval now; struct stat facts; char *end; time_t *nowhere;\n"
         "int main(int argc, char **argv) { gettimeofday(&now, NULL); stat(\".\", &facts);\n"
-        " long n = strtol(argc > 9 ? argv[9] : \"12x\", &end, 10); return *end != 'x' || n != 12 || time(nowhere) == 0; }\n",
+        " long n = strtol(argc > 9 ? argv[9] : \"12x\", &end, 10); return *end != 'x' || n != 12 || "
+        "time(nowhere) == 0; }\n",
         level);
     auto count = [&](uint64_t bytes) {
       return std::ranges::count_if(

@@ -9,19 +9,23 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// Whoever makes or destroys an object does not touch its fields, however little the compiler makes of it; a lambda is no object.
+// Whoever makes or destroys an object does not touch its fields, however little the compiler makes of it; a
+// lambda is no object.
 TEST(Units, MakingAndDestroyingIsTheObjectsOwn) {
   Folder folder;
   folder.write("a.cpp",
                "struct Count { long value = 0; ~Count() { value = -1; } };\n"
-               "template <typename T> class Pair { public: explicit Pair(T v) : first(v) {} T first; Count second; };\n"
+               "template <typename T> class Pair { public: explicit Pair(T v) : first(v) {} T first; Count "
+               "second; };\n"
                "Pair<long>* made;\n"
-               "int main() { made = new Pair<long>(7); long n = 1; auto add = [&n] { n += 2; n += 3; }; add(); delete made; }\n");
+               "int main() { made = new Pair<long>(7); long n = 1; auto add = [&n] { n += 2; n += 3; }; "
+               "add(); delete made; }\n");
   for (const std::string& level : kLevels) {
     ASSERT_EQ(folder.run("$CXX " + level + " a.cpp -o a").text, "");
     Lines made = lines(folder.record("a"), {"UnitBegin"});
     std::erase_if(made, [](const std::string& line) { return line.find("operator()") != std::string::npos; });
-    EXPECT_EQ(made, (Lines{"UnitBegin Pair<long>::Pair", "UnitBegin Count::Count", "UnitBegin Pair<long>::~Pair", "UnitBegin Count::~Count"}))
+    EXPECT_EQ(made, (Lines{"UnitBegin Pair<long>::Pair", "UnitBegin Count::Count",
+                           "UnitBegin Pair<long>::~Pair", "UnitBegin Count::~Count"}))
         << level;
   }
 }
@@ -82,16 +86,19 @@ TEST(Units, MethodsAnnotationsAndStretches) {
   }
 }
 
-// A method that only reads does not keep its reads in a loop where the optimiser knows better, and a unit that is
-// empty then is none. What was asked for by an annotation, and what writes, stays as it is.
+// A method that only reads does not keep its reads in a loop where the optimiser knows better, and a unit
+// that is empty then is none. What was asked for by an annotation, and what writes, stays as it is.
 TEST(Units, ReadsOfMethodsThatOnlyReadLeaveLoops) {
   Folder folder;
   folder.write("a.cpp",
                "#include <cleave/annotate.h>\n"
-               "struct Grid { unsigned width = 4; double *cells; double &at(unsigned r, unsigned c) { return cells[r * width + c]; }\n"
-               " CLEAVE_ATOMIC double *asked(unsigned r) { return cells + r * width; } void set(int v) { width = v; width = 4; } };\n"
+               "struct Grid { unsigned width = 4; double *cells; double &at(unsigned r, unsigned c) { return "
+               "cells[r * width + c]; }\n"
+               " CLEAVE_ATOMIC double *asked(unsigned r) { return cells + r * width; } void set(int v) { "
+               "width = v; width = 4; } };\n"
                "static double room[16]; Grid grid{4, room};\n"
-               "int main() { for (unsigned i = 0; i < 4; ++i) grid.at(2, i) = 7; for (unsigned i = 0; i < 2; ++i) *grid.asked(i) = 1;\n"
+               "int main() { for (unsigned i = 0; i < 4; ++i) grid.at(2, i) = 7; for (unsigned i = 0; i < 2; "
+               "++i) *grid.asked(i) = 1;\n"
                " grid.set(9); return 0; }\n");
   for (const std::string& level : kLevels) {
     ASSERT_EQ(folder.run("$CXX " + level + " a.cpp -o a").text, "");

@@ -1,5 +1,6 @@
-// Every stage against all interleavings of small generated traces: order and locks drop nothing that synchronization
-// alone permits, exact, strictly or by value, keeps nothing that cannot happen, and the bulk counts are those of single triples.
+// Every stage against all interleavings of small generated traces: order and locks drop nothing that
+// synchronization alone permits, exact, strictly or by value, keeps nothing that cannot happen, and the bulk
+// counts are those of single triples.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -54,16 +55,17 @@ std::string check(const Trace& trace, Tally* tally) {
     survivors.insert(triple);
   }
   if (bulk.triples != std::array<uint64_t, 3>{all.size(), ordered, locked}) {
-    return fmt::format("bulk counts {} {} {} differ from {} {} {}", bulk.triples[0], bulk.triples[1], bulk.triples[2],
-                       all.size(), ordered, locked);
+    return fmt::format("bulk counts {} {} {} differ from {} {} {}", bulk.triples[0], bulk.triples[1],
+                       bulk.triples[2], all.size(), ordered, locked);
   }
   std::set<Triple> permitted = as_set(oracle::feasible_triples(trace, {}));
   for (const Triple& t : permitted) {
-    if (!survivors.contains(t)) return fmt::format("dropped {} {} {}, which can happen", t.first, t.remote, t.second);
+    if (!survivors.contains(t))
+      return fmt::format("dropped {} {} {}, which can happen", t.first, t.remote, t.second);
   }
   std::set<Triple> real = as_set(oracle::feasible_triples(trace, {.model = oracle::Model::Values}));
-  std::set<Triple> keeping = as_set(oracle::feasible_triples(
-      trace, {.model = oracle::Model::KeepsWrites, .initial_reads_free = true}));
+  std::set<Triple> keeping = as_set(
+      oracle::feasible_triples(trace, {.model = oracle::Model::KeepsWrites, .initial_reads_free = true}));
   Filter filter(facts);
   Reorderer reorderer(facts);
   Replayer replayer(trace);
@@ -71,7 +73,8 @@ std::string check(const Trace& trace, Tally* tally) {
     std::optional<Reordering> found = reorderer.find(t);
     if (found) {
       std::string problem = replayer.problem(found->events(facts), t);
-      if (!problem.empty()) return fmt::format("the reordering of {} {} {}: {}", t.first, t.remote, t.second, problem);
+      if (!problem.empty())
+        return fmt::format("the reordering of {} {} {}: {}", t.first, t.remote, t.second, problem);
       if (!real.contains(t)) return fmt::format("exact keeps by value {} {} {}", t.first, t.remote, t.second);
       if (found->keeps_writes && !keeping.contains(t)) {
         return fmt::format("exact keeps {} {} {}", t.first, t.remote, t.second);
@@ -109,10 +112,11 @@ void run(uint64_t from, uint64_t count, const oracle::GeneratorOptions& options)
   // The filter promises little: what it keeps is hardly ever wrong (notes: 0.01 to 0.03 % on random traces).
   EXPECT_LE(tally.wrong * 1000, tally.kept);
   EXPECT_GE(tally.exact * 10, tally.values * 8) << "pause and resume decides most of what is real";
-  fmt::print("{} traces: {} triples, {} left by order and locks, {} permitted by synchronization, {} real; "
-             "exact finds {}, of them {} strictly; filter keeps {}, {} of them wrong\n",
-             tally.traces, tally.triples, tally.over, tally.synchronous, tally.values, tally.exact, tally.keeps_writes,
-             tally.kept, tally.wrong);
+  fmt::print(
+      "{} traces: {} triples, {} left by order and locks, {} permitted by synchronization, {} real; "
+      "exact finds {}, of them {} strictly; filter keeps {}, {} of them wrong\n",
+      tally.traces, tally.triples, tally.over, tally.synchronous, tally.values, tally.exact,
+      tally.keeps_writes, tally.kept, tally.wrong);
 }
 
 TEST(BruteForce, EverythingMixed) { run(1, 50'000, {}); }

@@ -26,14 +26,16 @@ TEST(FirstDifference, ARunThatFollowsTheModelHasNone) {
 
 TEST(FirstDifference, AReadThatFindsAnotherWriteIsNamed) {
   std::string found = first_difference(text(kRecorded), kOrder, text(kRecorded));
-  EXPECT_NE(found.find("should read at a.c:2 and find the write at a.c:9 by thread T2"), std::string::npos) << found;
+  EXPECT_NE(found.find("should read at a.c:2 and find the write at a.c:9 by thread T2"), std::string::npos)
+      << found;
   EXPECT_NE(found.find("but finds what was there at the beginning"), std::string::npos) << found;
 }
 
 TEST(FirstDifference, AThreadThatTakesAnotherPathIsNamed) {
   Trace run = text("T1 read x 0 @a.c:1\nT2 write x 5 @a.c:9\nT1 write z 5 @a.c:7\n");
   std::string found = first_difference(text(kRecorded), kOrder, run);
-  EXPECT_NE(found.find("thread T1 should read at a.c:2, but comes to write at a.c:7"), std::string::npos) << found;
+  EXPECT_NE(found.find("thread T1 should read at a.c:2, but comes to write at a.c:7"), std::string::npos)
+      << found;
 }
 
 TEST(FirstDifference, AThreadThatEndsEarlyIsNamed) {

@@ -114,7 +114,8 @@ T1 end
   ASSERT_TRUE(within.ok());
   EXPECT_TRUE(within.value().there);
   EXPECT_EQ(within.value().unit, "inner");
-  EXPECT_FALSE(judge_run(path, lines(10, 20, 11), Pattern::RWR, {}).value().there) << "another pattern at these places";
+  EXPECT_FALSE(judge_run(path, lines(10, 20, 11), Pattern::RWR, {}).value().there)
+      << "another pattern at these places";
   std::remove(path.c_str());
 }
 

@@ -1,5 +1,5 @@
-// What SARIF 2.1.0 demands of a log, checked on what we write: required properties, types, the words that are allowed, and
-// the references from one part to another. The numbers are those of the standard's sections.
+// What SARIF 2.1.0 demands of a log, checked on what we write: required properties, types, the words that are
+// allowed, and the references from one part to another. The numbers are those of the standard's sections.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -28,15 +28,19 @@ class SarifRules {
   void only(const Json& object, const std::string& where, const std::set<std::string>& allowed) {
     demand(object.is_object(), where, "is no object");
     if (!object.is_object()) return;
-    for (const auto& [key, value] : object.items()) demand(allowed.contains(key), where, "has a property " + key);
+    for (const auto& [key, value] : object.items())
+      demand(allowed.contains(key), where, "has a property " + key);
   }
   void text(const Json& object, const char* key, const std::string& where, bool required = true) {
     if (!object.contains(key)) return demand(!required, where, fmt::format("has no {}", key));
-    demand(object[key].is_string() && !object[key].get<std::string>().empty(), where, fmt::format("{} is no text", key));
+    demand(object[key].is_string() && !object[key].get<std::string>().empty(), where,
+           fmt::format("{} is no text", key));
   }
-  void word(const Json& object, const char* key, const std::string& where, const std::set<std::string>& allowed) {
+  void word(const Json& object, const char* key, const std::string& where,
+            const std::set<std::string>& allowed) {
     if (!object.contains(key)) return;
-    demand(object[key].is_string() && allowed.contains(object[key]), where, fmt::format("{} is {}", key, object[key].dump()));
+    demand(object[key].is_string() && allowed.contains(object[key]), where,
+           fmt::format("{} is {}", key, object[key].dump()));
   }
   void number(const Json& object, const char* key, const std::string& where, int64_t least) {
     if (!object.contains(key)) return;
@@ -46,9 +50,11 @@ class SarifRules {
   template <typename Check>
   void each(const Json& object, const char* key, const std::string& where, size_t least, Check check) {
     if (!object.contains(key)) return demand(least == 0, where, fmt::format("has no {}", key));
-    demand(object[key].is_array() && object[key].size() >= least, where, fmt::format("{} is no list of {}", key, least));
+    demand(object[key].is_array() && object[key].size() >= least, where,
+           fmt::format("{} is no list of {}", key, least));
     if (!object[key].is_array()) return;
-    for (size_t i = 0; i < object[key].size(); ++i) check(object[key][i], fmt::format("{}/{}/{}", where, key, i));
+    for (size_t i = 0; i < object[key].size(); ++i)
+      check(object[key][i], fmt::format("{}/{}/{}", where, key, i));
   }
 
   void check_log(const Json& log) {  // 3.13
@@ -67,15 +73,17 @@ class SarifRules {
     only(driver, where + "/tool/driver", {"name", "version", "rules"});
     text(driver, "name", where + "/tool/driver");
     text(driver, "version", where + "/tool/driver", false);
-    each(driver, "rules", where + "/tool/driver", 0, [this](const Json& rule, const std::string& at) {  // 3.49
-      only(rule, at, {"id", "name", "shortDescription"});
-      text(rule, "id", at);
-      text(rule, "name", at, false);
-      check_message(rule, "shortDescription", at);
-      demand(rules_.insert(rule.value("id", "")).second, at, "the id is taken");
-      order_.push_back(rule.value("id", ""));
-    });
-    each(run, "results", where, 0, [this](const Json& result, const std::string& at) { check_result(result, at); });
+    each(driver, "rules", where + "/tool/driver", 0,
+         [this](const Json& rule, const std::string& at) {  // 3.49
+           only(rule, at, {"id", "name", "shortDescription"});
+           text(rule, "id", at);
+           text(rule, "name", at, false);
+           check_message(rule, "shortDescription", at);
+           demand(rules_.insert(rule.value("id", "")).second, at, "the id is taken");
+           order_.push_back(rule.value("id", ""));
+         });
+    each(run, "results", where, 0,
+         [this](const Json& result, const std::string& at) { check_result(result, at); });
   }
   void check_message(const Json& object, const char* key, const std::string& where) {  // 3.11, 3.12
     demand(object.contains(key), where, fmt::format("has no {}", key));
@@ -92,19 +100,24 @@ class SarifRules {
   }
   void check_result(const Json& result, const std::string& where) {  // 3.27
     only(result, where,
-         {"ruleId", "ruleIndex", "kind", "level", "message", "locations", "codeFlows", "partialFingerprints", "properties"});
+         {"ruleId", "ruleIndex", "kind", "level", "message", "locations", "codeFlows", "partialFingerprints",
+          "properties"});
     check_message(result, "message", where);
     text(result, "ruleId", where);
     number(result, "ruleIndex", where, 0);
     const size_t index = result.value("ruleIndex", size_t{0});
-    demand(index < order_.size() && order_[index] == result.value("ruleId", ""), where, "ruleIndex is another rule's");
+    demand(index < order_.size() && order_[index] == result.value("ruleId", ""), where,
+           "ruleIndex is another rule's");
     word(result, "level", where, {"none", "note", "warning", "error"});
     word(result, "kind", where, {"pass", "open", "informational", "notApplicable", "review", "fail"});
     // 3.27.9, 3.27.10: a level of its own only for what failed.
     const bool failed = result.value("kind", "fail") == "fail";
-    demand(failed == (result.value("level", "warning") != "none"), where, "level and kind contradict each other");
-    each(result, "locations", where, 0, [this](const Json& at, const std::string& path) { check_location(at, path); });
-    each(result, "codeFlows", where, 0, [this](const Json& flow, const std::string& path) { check_flow(flow, path); });
+    demand(failed == (result.value("level", "warning") != "none"), where,
+           "level and kind contradict each other");
+    each(result, "locations", where, 0,
+         [this](const Json& at, const std::string& path) { check_location(at, path); });
+    each(result, "codeFlows", where, 0,
+         [this](const Json& flow, const std::string& path) { check_flow(flow, path); });
     if (!result.contains("partialFingerprints")) return;
     for (const auto& [key, value] : result["partialFingerprints"].items()) {  // 3.27.17, 3.5.4.2
       demand(value.is_string() && key.find("/v") != key.npos, where, "fingerprint " + key);
@@ -135,7 +148,8 @@ class SarifRules {
     text(artifact, "uri", where);
     const std::string uri = artifact.value("uri", "");
     const std::string plain = "-._~/+%:";
-    for (char c : uri) demand(std::isalnum(static_cast<unsigned char>(c)) || plain.find(c) != plain.npos, where, uri);
+    for (char c : uri)
+      demand(std::isalnum(static_cast<unsigned char>(c)) || plain.find(c) != plain.npos, where, uri);
     demand(!uri.starts_with("/") && (uri.find(':') == uri.npos || uri.starts_with("file:///")), where, uri);
     if (uri.starts_with("file:")) demand((uri + "/").find("/../") == uri.npos, where, uri + " climbs");
   }
@@ -174,8 +188,10 @@ TEST(SarifRules, HoldWhereNothingWasFound) { EXPECT_EQ(broken_rules({}), Broken{
 
 TEST(SarifRules, HoldForEveryVerdictKindAndPattern) {
   Findings findings;
-  for (Verdict verdict : {Verdict::Infeasible, Verdict::Candidate, Verdict::Feasible, Verdict::Witnessed, Verdict::Confirmed}) {
-    for (Pattern pattern : {Pattern::None, Pattern::RWR, Pattern::RWW, Pattern::WWR, Pattern::WRW, Pattern::WWW}) {
+  for (Verdict verdict :
+       {Verdict::Infeasible, Verdict::Candidate, Verdict::Feasible, Verdict::Witnessed, Verdict::Confirmed}) {
+    for (Pattern pattern :
+         {Pattern::None, Pattern::RWR, Pattern::RWW, Pattern::WWR, Pattern::WRW, Pattern::WWW}) {
       findings.findings.push_back(lost_update());
       findings.findings.back().verdict = verdict;
       findings.findings.back().pattern = pattern;

@@ -57,8 +57,9 @@ Finding cycle_of(std::string id, std::string split, std::string set, size_t size
 // Another run has the same mistake with other partners, in longer cycles.
 TEST(Select, WhatIsKnownOfACycleHoldsForAllThatSplitTheSameUnitOnTheSameSet) {
   const Finding known = cycle_of("CLV-00000001", "take", "Pool", 2);
-  const std::vector<Finding> seen = {cycle_of("CLV-00000002", "take", "Pool", 4), cycle_of("CLV-00000003", "take", "Pool+Stats", 3),
-                                     cycle_of("CLV-00000004", "give", "Pool", 2), cycle_of("CLV-00000005", "take", "Stats", 2)};
+  const std::vector<Finding> seen = {
+      cycle_of("CLV-00000002", "take", "Pool", 4), cycle_of("CLV-00000003", "take", "Pool+Stats", 3),
+      cycle_of("CLV-00000004", "give", "Pool", 2), cycle_of("CLV-00000005", "take", "Stats", 2)};
   Findings findings;
   findings.findings = seen;
   EXPECT_EQ(select(findings, {.baseline = {known}}).known, 2u);
@@ -90,7 +91,8 @@ TEST(Select, InfeasibleIsShownOnlyOnRequestAndNeverFails) {
 TEST(Select, TheInsideOfAContainerIsOneFindingAtAPlace) {
   Finding inside = lost_update();
   for (AccessReport& access : inside.accesses)
-    access.stack = {"std::map::find /usr/include/map:3", access.function + " bank.cpp:" + std::to_string(access.line)};
+    access.stack = {"std::map::find /usr/include/map:3",
+                    access.function + " bank.cpp:" + std::to_string(access.line)};
   inside.verdict = Verdict::Candidate;
   Finding confirmed = inside, elsewhere = inside;
   confirmed.verdict = Verdict::Confirmed;
@@ -100,7 +102,9 @@ TEST(Select, TheInsideOfAContainerIsOneFindingAtAPlace) {
   findings.findings = {inside, confirmed, elsewhere, lost_update(), lost_update()};
   select(findings, {});
   ASSERT_EQ(findings.findings.size(), 4u);  // what is not inside a container stays as it is
-  EXPECT_EQ(findings.findings[0].occurrences + findings.findings[1].occurrences + findings.findings[2].occurrences, 7u);
+  EXPECT_EQ(
+      findings.findings[0].occurrences + findings.findings[1].occurrences + findings.findings[2].occurrences,
+      7u);
   EXPECT_EQ(findings.findings[3].verdict, Verdict::Candidate);
   EXPECT_EQ(findings.findings[3].accesses[2].line, 99u);
 }

@@ -77,10 +77,14 @@ TEST(Explain, TheEnginesSentenceComesFirst) {
 
 TEST(Explain, CallersAreTheUsersOwn) {
   AccessReport access;
-  access.stack = {"Queue::push queue.h:9", "std::for_each<int*> /usr/include/c++/12/bits/stl_algo.h:3820", "fill queue.cpp:31",
-                  "main::operator() queue.cpp:44", "std::__invoke<int> /usr/include/c++/12/bits/invoke.h:60",
+  access.stack = {"Queue::push queue.h:9",
+                  "std::for_each<int*> /usr/include/c++/12/bits/stl_algo.h:3820",
+                  "fill queue.cpp:31",
+                  "main::operator() queue.cpp:44",
+                  "std::__invoke<int> /usr/include/c++/12/bits/invoke.h:60",
                   "boost_like::run /usr/include/pool.hpp:7"};
-  EXPECT_EQ(callers_of(access), (std::vector<std::string>{"fill queue.cpp:31", "main::operator() queue.cpp:44"}));
+  EXPECT_EQ(callers_of(access),
+            (std::vector<std::string>{"fill queue.cpp:31", "main::operator() queue.cpp:44"}));
 }
 
 TEST(Explain, ThePlaceIsWhereTheLibraryWasCalled) {
@@ -88,8 +92,8 @@ TEST(Explain, ThePlaceIsWhereTheLibraryWasCalled) {
   access.function = "Cache::get";
   access.file = "cache.cpp";
   access.line = 7;
-  access.stack = {"std::map<int, std::pair<int, int>>::find /usr/include/c++/12/bits/stl_map.h:1218", "Cache::get cache.cpp:7",
-                  "main cache.cpp:20"};
+  access.stack = {"std::map<int, std::pair<int, int>>::find /usr/include/c++/12/bits/stl_map.h:1218",
+                  "Cache::get cache.cpp:7", "main cache.cpp:20"};
   EXPECT_EQ(inside(access), "std::map::find");
   EXPECT_EQ(callers_of(access), std::vector<std::string>{"main cache.cpp:20"});
   access.stack.erase(access.stack.begin());
@@ -102,11 +106,16 @@ TEST(Explain, BlanksInNamesOfFunctionsAndFilesDoNotMatter) {
   access.function = "fill";
   access.file = "/my code/a.cpp";
   access.line = 4;
-  access.stack = {"std::function<(lambda at /my code/a.cpp:3:7)>::operator() /usr/include/c++/12/bits/std_function.h:590",
-                  "fill /my code/a.cpp:4", "operator new /my code/a.cpp:5", "run<(lambda at /src/b.cpp:3:7)> b.cpp:6",
-                  "boost_like::run /usr/local/include/my pool.hpp:7", "kernel_like /usr/src/mine/k.c:8"};
+  access.stack = {
+      "std::function<(lambda at /my code/a.cpp:3:7)>::operator() /usr/include/c++/12/bits/std_function.h:590",
+      "fill /my code/a.cpp:4",
+      "operator new /my code/a.cpp:5",
+      "run<(lambda at /src/b.cpp:3:7)> b.cpp:6",
+      "boost_like::run /usr/local/include/my pool.hpp:7",
+      "kernel_like /usr/src/mine/k.c:8"};
   EXPECT_EQ(inside(access), "std::function::operator()");
-  EXPECT_EQ(callers_of(access), (std::vector<std::string>{"operator new /my code/a.cpp:5", "run<(lambda at /src/b.cpp:3:7)> b.cpp:6",
+  EXPECT_EQ(callers_of(access), (std::vector<std::string>{"operator new /my code/a.cpp:5",
+                                                          "run<(lambda at /src/b.cpp:3:7)> b.cpp:6",
                                                           "kernel_like /usr/src/mine/k.c:8"}));
 }
 

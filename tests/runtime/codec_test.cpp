@@ -1,5 +1,5 @@
-// The codec of abi/codec.h: its bytes are those that its head describes, and nothing that a file may hold makes the
-// decoder read outside of it.
+// The codec of abi/codec.h: its bytes are those that its head describes, and nothing that a file may hold
+// makes the decoder read outside of it.
 #include "abi/codec.h"
 
 #include <gtest/gtest.h>
@@ -13,20 +13,24 @@
 namespace cleave::test {
 namespace {
 
-
 uint64_t some_word(std::mt19937_64& random) {
   switch (random() % 6) {
-    case 0: return 0;
-    case 1: return random() % 300;
-    case 2: return 0x555555560000 + random() % 4096 * 8;
-    case 3: return 0x7ffff7000000 + random() % 64 * 8;
+    case 0:
+      return 0;
+    case 1:
+      return random() % 300;
+    case 2:
+      return 0x555555560000 + random() % 4096 * 8;
+    case 3:
+      return 0x7ffff7000000 + random() % 64 * 8;
     case 4: {
       double value = static_cast<double>(random() % 1000) * 0.25;
       uint64_t word;
       memcpy(&word, &value, sizeof word);
       return word;
     }
-    default: return random() >> (random() % 64);
+    default:
+      return random() >> (random() % 64);
   }
 }
 
@@ -147,7 +151,8 @@ TEST(Codec, BytesAreWhatTheFormatSays) {
 TEST(Codec, RepeatedRecordsCostTheirCodesAlone) {
   auto codec = std::make_unique<cleave_codec>();
   cleave_codec_clear(codec.get());
-  std::vector<std::vector<uint64_t>> records(100, {0x555555558000 | uint64_t{1} << 48, 0x7fff00001000, 5, 0, 7});
+  std::vector<std::vector<uint64_t>> records(100,
+                                             {0x555555558000 | uint64_t{1} << 48, 0x7fff00001000, 5, 0, 7});
   uint64_t once = encode(*codec, {records[0]}).size();
   cleave_codec_clear(codec.get());
   // The first record of a header is told after another one before; from the third on all is as predicted.

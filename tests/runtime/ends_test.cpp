@@ -156,9 +156,9 @@ TEST(Ends, AChildBeginsWithWhatItsParentHolds) {
   Recording run = record_program("ends", "fork-held");
   EXPECT_EQ(run.status, 0) << run.said;
   EXPECT_EQ(run.trace.names(0),
-            (Names{"thread_start", "write", "once_begin", "sem_init", "mutex_lock", "mutex_lock", "shared_lock",
-                   "mutex_unlock", "fork", "join", "shared_unlock", "mutex_unlock", "sem_down", "once_end", "write",
-                   "thread_exit"}));
+            (Names{"thread_start", "write", "once_begin", "sem_init", "mutex_lock", "mutex_lock",
+                   "shared_lock", "mutex_unlock", "fork", "join", "shared_unlock", "mutex_unlock", "sem_down",
+                   "once_end", "write", "thread_exit"}));
   std::vector<std::string> children = child_traces(run);
   ASSERT_EQ(children.size(), 1u);
   RawTrace child = read_raw_trace(children[0]);
@@ -167,7 +167,9 @@ TEST(Ends, AChildBeginsWithWhatItsParentHolds) {
   for (const char* name : {"mutex_lock", "shared_lock", "once_begin", "sem_down"})
     EXPECT_EQ(child.all(name)[0].words[1] << 16, 0u) << name << ": its stripe counts from the start again";
   std::string said;
-  EXPECT_EQ(run_command(std::string(CLEAVE_BINARY_DIR) + "/bin/cleave trace validate " + children[0], &said), 0) << said;
+  EXPECT_EQ(run_command(std::string(CLEAVE_BINARY_DIR) + "/bin/cleave trace validate " + children[0], &said),
+            0)
+      << said;
 }
 
 TEST(Ends, SpawnedProgramsLeaveTheirOwnFileOrNone) {
@@ -261,9 +263,12 @@ TEST(Ends, TheProgramCannotCloseItsTrace) {
 
 TEST(Ends, FullDiskIsSaidOnceAndTheProgramGoesOn) {
   std::string said;
-  std::string command = std::string(CLEAVE_BINARY_DIR) + "/bin/cleave record -o /dev/full -- " + program_path("ends");
+  std::string command =
+      std::string(CLEAVE_BINARY_DIR) + "/bin/cleave record -o /dev/full -- " + program_path("ends");
   EXPECT_EQ(run_command(command + " write-much", &said), 0);
-  EXPECT_EQ(said, "cleave: the trace cannot be written, and the program goes on unrecorded: /dev/full: No space left on device\n");
+  EXPECT_EQ(said,
+            "cleave: the trace cannot be written, and the program goes on unrecorded: /dev/full: No space "
+            "left on device\n");
 }
 
 TEST(Ends, LimitOnFileSizeIsSaidOnceAndTheProgramGoesOn) {
@@ -297,7 +302,8 @@ TEST(Threads, MemoryStaysBoundedWithThousandsAtOnce) {
   EXPECT_EQ(run.trace.threads.size(), 3001u);
   size_t at = run.said.find("VmHWM:");
   ASSERT_NE(at, std::string::npos);
-  EXPECT_LT(std::stoul(run.said.substr(at + 6)), 256u * 1024u) << "kilobytes, the threads' own stacks included";
+  EXPECT_LT(std::stoul(run.said.substr(at + 6)), 256u * 1024u)
+      << "kilobytes, the threads' own stacks included";
 }
 
 TEST(Libraries, InstrumentedOnesComeAndGo) {
@@ -309,7 +315,8 @@ TEST(Libraries, InstrumentedOnesComeAndGo) {
   EXPECT_NE(run.trace.process_texts.back().find("plugin.so"), std::string::npos);
   EXPECT_EQ(written(run.trace, 0), (std::vector<uint64_t>{100, 0, 101, 1, 102, 2}));
   for (size_t i = 1; i < 4; ++i)
-    for (size_t k = i + 1; k < 4; ++k) EXPECT_NE(run.trace.modules[i].segments, run.trace.modules[k].segments);
+    for (size_t k = i + 1; k < 4; ++k)
+      EXPECT_NE(run.trace.modules[i].segments, run.trace.modules[k].segments);
 }
 
 TEST(Libraries, PlainOnesToo) {
@@ -334,14 +341,17 @@ TEST(Command, SaysWhatIsWrongAndWhatToDo) {
   EXPECT_NE(said.find("cannot be executed"), std::string::npos) << said;
   EXPECT_EQ(run_command(cleave + " record -o /no/such/place/t -- " + program_path("basic"), &said), 2);
   EXPECT_NE(said.find("the trace cannot be written"), std::string::npos) << said;
-  EXPECT_EQ(run_command("cd " + directory + " && printf '#!/bin/sh\\nexit 3\\n' > script && chmod +x script && " + cleave +
-                            " record -- ./script",
-                        &said),
-            2);
+  EXPECT_EQ(
+      run_command("cd " + directory + " && printf '#!/bin/sh\\nexit 3\\n' > script && chmod +x script && " +
+                      cleave + " record -- ./script",
+                  &said),
+      2);
   EXPECT_NE(said.find("nothing was recorded"), std::string::npos) << said;
   EXPECT_FALSE(std::filesystem::exists(directory + "/script.cleave"));
   std::ofstream(directory + "/wrapper") << "#!/bin/sh\nexec " << program_path("basic") << " 3\n";
-  EXPECT_EQ(run_command("cd " + directory + " && chmod +x wrapper && " + cleave + " record -- ./wrapper", &said), 3);
+  EXPECT_EQ(
+      run_command("cd " + directory + " && chmod +x wrapper && " + cleave + " record -- ./wrapper", &said),
+      3);
   EXPECT_EQ(read_raw_trace(directory + "/wrapper.cleave").threads.size(), 3u);
 }
 

@@ -20,16 +20,19 @@ RawTrace family(const std::string& name) {
   return std::move(run.trace);
 }
 
-// Without what libgcc does once for each stack that it unwinds: known by its objects, which the first thread, that does
-// nothing but end (unwind_once), uses too.
+// Without what libgcc does once for each stack that it unwinds: known by its objects, which the first thread,
+// that does nothing but end (unwind_once), uses too.
 RawTrace without_unwinder(RawTrace trace) {
-  auto once = [](const RawRecord& record) { return record.is("once_begin") || record.is("once_end") || record.is("once_seen"); };
+  auto once = [](const RawRecord& record) {
+    return record.is("once_begin") || record.is("once_end") || record.is("once_seen");
+  };
   std::set<uint64_t> objects;
   for (const RawRecord& record : trace.threads.at(1))
     if (once(record)) objects.insert(record.words[0]);
   EXPECT_FALSE(objects.empty());
   for (auto& [thread, records] : trace.threads)
-    std::erase_if(records, [&](const RawRecord& record) { return once(record) && objects.contains(record.words[0]); });
+    std::erase_if(records,
+                  [&](const RawRecord& record) { return once(record) && objects.contains(record.words[0]); });
   return trace;
 }
 
@@ -51,7 +54,8 @@ Names repeated(const Names& names, int times) {
 }
 
 // Tickets of one object, in order, with the records' names.
-std::vector<std::pair<uint64_t, std::string>> by_ticket(const RawTrace& trace, const Names& names, size_t ticket_word) {
+std::vector<std::pair<uint64_t, std::string>> by_ticket(const RawTrace& trace, const Names& names,
+                                                        size_t ticket_word) {
   std::vector<std::pair<uint64_t, std::string>> result;
   for (const std::string& name : names)
     for (const RawRecord& record : trace.all(name)) result.emplace_back(record.words[ticket_word], name);
@@ -73,12 +77,15 @@ TEST(Primitives, ARobustMutexIsFreeWhenItsOwnerEnds) {
   EXPECT_EQ(trace.names(1), (Names{"thread_start", "mutex_lock", "mutex_unlock", "thread_exit"}));
 }
 
-TEST(Primitives, SpinLocks) { EXPECT_EQ(main_events(family("spin")), repeated({"mutex_lock", "mutex_unlock"}, 2)); }
+TEST(Primitives, SpinLocks) {
+  EXPECT_EQ(main_events(family("spin")), repeated({"mutex_lock", "mutex_unlock"}, 2));
+}
 
 TEST(Primitives, ReaderWriterLocks) {
   Names expected = repeated({"shared_lock"}, 4);
   for (const std::string& name : repeated({"shared_unlock"}, 4)) expected.push_back(name);
-  for (const std::string& name : repeated({"exclusive_lock", "exclusive_unlock"}, 4)) expected.push_back(name);
+  for (const std::string& name : repeated({"exclusive_lock", "exclusive_unlock"}, 4))
+    expected.push_back(name);
   EXPECT_EQ(main_events(family("rwlocks")), expected);
 }
 
@@ -98,7 +105,8 @@ TEST(Primitives, Conditions) {
   EXPECT_EQ(outcomes, (std::vector<uint64_t>{1, 1, 0, 0, 0}));
   // In the order of the condition's tickets, the wait comes before the signal and the wake after it.
   auto waits = trace.all("cond_wait"), wakes = trace.all("cond_wake");
-  std::vector<RawRecord> signals = {trace.all("cond_signal")[0], trace.all("cond_broadcast")[0], trace.all("cond_signal")[1]};
+  std::vector<RawRecord> signals = {trace.all("cond_signal")[0], trace.all("cond_broadcast")[0],
+                                    trace.all("cond_signal")[1]};
   for (size_t i = 0; i < signals.size(); ++i) {
     EXPECT_LT(waits[2 + i].words[2], signals[i].words[1]);
     EXPECT_GT(wakes[2 + i].words[2], signals[i].words[1]);
@@ -127,47 +135,54 @@ TEST(Primitives, HowManyTokensASharedSemaphoreHasIsNotSaid) {
 
 TEST(Primitives, BarrierArrivalsComeBeforePassages) {
   RawTrace trace = family("barriers");
-  EXPECT_EQ(main_events(trace), (Names{"barrier_init", "fork", "barrier_arrive", "barrier_pass", "barrier_arrive",
-                                       "barrier_pass", "join"}));
-  EXPECT_EQ(trace.names(1), (Names{"thread_start", "barrier_arrive", "barrier_pass", "barrier_arrive", "barrier_pass",
-                                   "thread_exit"}));
+  EXPECT_EQ(main_events(trace), (Names{"barrier_init", "fork", "barrier_arrive", "barrier_pass",
+                                       "barrier_arrive", "barrier_pass", "join"}));
+  EXPECT_EQ(trace.names(1), (Names{"thread_start", "barrier_arrive", "barrier_pass", "barrier_arrive",
+                                   "barrier_pass", "thread_exit"}));
   EXPECT_EQ(trace.all("barrier_init")[0].words[3], 2u);
   int arrived = 0, passed = 0;
   for (const auto& [ticket, name] : by_ticket(trace, {"barrier_arrive", "barrier_pass"}, 1)) {
-    if (name == "barrier_arrive") ++arrived;
-    else EXPECT_LE(++passed, arrived / 2 * 2);
+    if (name == "barrier_arrive")
+      ++arrived;
+    else
+      EXPECT_LE(++passed, arrived / 2 * 2);
   }
 }
 
 TEST(Primitives, Onces) {
-  EXPECT_EQ(main_events(family("onces")), (Names{"once_begin", "once_begin", "write", "once_end", "write", "once_end",
-                                                 "once_seen", "once_seen"}));
+  EXPECT_EQ(main_events(family("onces")), (Names{"once_begin", "once_begin", "write", "once_end", "write",
+                                                 "once_end", "once_seen", "once_seen"}));
 }
 
 // By longjmp out of two, by pthread_exit, by cancellation; each attempt is left before the next begins.
 TEST(Primitives, OncesThatAreLeftMayBeBegunAgain) {
   RawTrace trace = without_unwinder(family("left_onces"));
-  EXPECT_EQ(main_events(trace),
-            (Names{"fork", "join", "once_begin", "once_begin", "once_abort", "once_abort", "fork", "join", "fork", "cancel",
-                   "join", "once_begin", "write", "once_end", "once_begin", "once_begin", "write", "once_end", "write", "once_end"}));
+  EXPECT_EQ(main_events(trace), (Names{"fork",       "join",       "once_begin", "once_begin", "once_abort",
+                                       "once_abort", "fork",       "join",       "fork",       "cancel",
+                                       "join",       "once_begin", "write",      "once_end",   "once_begin",
+                                       "once_begin", "write",      "once_end",   "write",      "once_end"}));
   EXPECT_EQ(trace.names(2), (Names{"thread_start", "once_begin", "once_abort", "thread_exit"}));
   EXPECT_EQ(trace.names(3), (Names{"thread_start", "once_begin", "once_abort", "thread_exit"}));
   std::map<uint64_t, std::vector<std::pair<uint64_t, std::string>>> by_object;
   for (const char* name : {"once_begin", "once_abort", "once_end"})
-    for (const RawRecord& record : trace.all(name)) by_object[record.words[0]].emplace_back(record.words[1], name);
+    for (const RawRecord& record : trace.all(name))
+      by_object[record.words[0]].emplace_back(record.words[1], name);
   for (auto& [object, events] : by_object) {
-    if (trace.all("once_abort")[0].words[0] != object && trace.all("once_abort")[1].words[0] != object) continue;
+    if (trace.all("once_abort")[0].words[0] != object && trace.all("once_abort")[1].words[0] != object)
+      continue;
     std::sort(events.begin(), events.end());
     for (size_t i = 0; i < events.size(); ++i)
-      EXPECT_EQ(events[i].second, i % 2 == 0 ? "once_begin" : i + 1 == events.size() ? "once_end" : "once_abort");
+      EXPECT_EQ(events[i].second, i % 2 == 0               ? "once_begin"
+                                  : i + 1 == events.size() ? "once_end"
+                                                           : "once_abort");
   }
 }
 
 TEST(Primitives, Threads) {
   RawTrace trace = without_unwinder(family("threads"));
   EXPECT_EQ(main_events(trace, {"sleep"}),
-            (Names{"fork", "join", "fork", "join", "fork", "join", "fork", "join", "fork", "join", "fork", "cancel", "join",
-                   "fork", "detach", "fork", "fork", "detach"}));
+            (Names{"fork", "join", "fork", "join", "fork", "join", "fork", "join", "fork", "join", "fork",
+                   "cancel", "join", "fork", "detach", "fork", "fork", "detach"}));
   std::vector<uint64_t> forks;
   for (const RawRecord& fork : trace.all("fork")) forks.push_back(fork.words[0]);
   EXPECT_EQ(forks, (std::vector<uint64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9}));
@@ -177,7 +192,8 @@ TEST(Primitives, Threads) {
   EXPECT_EQ(trace.all("cancel")[0].words[0], 6u);
   for (uint32_t thread : {2u, 3u, 4u, 5u, 7u, 9u})
     EXPECT_EQ(trace.names(thread), (Names{"thread_start", "write", "thread_exit"})) << thread;
-  EXPECT_EQ(trace.names(6), (Names{"thread_start", "write", "write", "thread_exit"}));  // clean-up handler, key
+  EXPECT_EQ(trace.names(6),
+            (Names{"thread_start", "write", "write", "thread_exit"}));  // clean-up handler, key
   EXPECT_EQ(trace.names(8), (Names{"thread_start", "detach", "write", "thread_exit"}));
   for (const RawRecord& start : trace.all("thread_start"))
     EXPECT_EQ(start.words[1], start.words[0] == 0 ? 0xffffffffu : 0u);
@@ -185,17 +201,18 @@ TEST(Primitives, Threads) {
 
 TEST(Primitives, C11Threads) {
   RawTrace trace = without_unwinder(family("c11"));
-  EXPECT_EQ(main_events(trace), (Names{"fork", "join", "fork", "join", "fork", "join", "mutex_lock", "cond_wait",
-                                       "cond_wake", "cond_signal", "cond_broadcast", "mutex_unlock", "once_begin",
-                                       "write", "once_end", "once_seen"}));
+  EXPECT_EQ(main_events(trace), (Names{"fork", "join", "fork", "join", "fork", "join", "mutex_lock",
+                                       "cond_wait", "cond_wake", "cond_signal", "cond_broadcast",
+                                       "mutex_unlock", "once_begin", "write", "once_end", "once_seen"}));
   EXPECT_EQ(trace.names(2), (Names{"thread_start", "write", "thread_exit"}));
   EXPECT_EQ(trace.names(3), (Names{"thread_start", "write", "thread_exit"}));
 }
 
 TEST(Primitives, C11SlotsRecursiveMutexesWaitsAndDetached) {
   RawTrace trace = family("c11_more");
-  EXPECT_EQ(main_events(trace, {"sleep"}), (Names{"fork", "join", "mutex_lock", "mutex_unlock", "fork", "mutex_lock",
-                                                  "cond_broadcast", "mutex_unlock", "join", "fork", "detach"}));
+  EXPECT_EQ(main_events(trace, {"sleep"}),
+            (Names{"fork", "join", "mutex_lock", "mutex_unlock", "fork", "mutex_lock", "cond_broadcast",
+                   "mutex_unlock", "join", "fork", "detach"}));
   EXPECT_EQ(trace.names(1), (Names{"thread_start", "write", "thread_exit"})) << "the slot's destructor";
   EXPECT_EQ(trace.names(2),
             (Names{"thread_start", "mutex_lock", "cond_wait", "cond_wake", "mutex_unlock", "thread_exit"}));
@@ -205,8 +222,9 @@ TEST(Primitives, C11SlotsRecursiveMutexesWaitsAndDetached) {
 TEST(Primitives, HeapBlocksLiveAndDie) {
   RawTrace trace = family("heap");
   EXPECT_EQ(main_events(trace),
-            (Names{"alloc", "range_read", "free", "alloc", "range_write", "free", "alloc", "free", "alloc", "free",
-                   "alloc", "free", "alloc", "free", "alloc", "free", "alloc", "free", "alloc", "free", "alloc", "free"}));
+            (Names{"alloc", "range_read", "free",  "alloc", "range_write", "free", "alloc", "free",
+                   "alloc", "free",       "alloc", "free",  "alloc",       "free", "alloc", "free",
+                   "alloc", "free",       "alloc", "free",  "alloc",       "free"}));
   std::vector<uint64_t> sizes;
   for (const RawRecord& block : trace.all("alloc")) sizes.push_back(block.words[1]);
   EXPECT_EQ(sizes, (std::vector<uint64_t>{100, 200000, 15, 20, 640, 256, 300, 15, 50, 4096}));
@@ -226,7 +244,8 @@ TEST(Primitives, HeapBlocksLiveAndDie) {
 TEST(Primitives, HeapBlocksThatStayWhereTheyAre) {
   RawTrace trace = family("heap_again");
   Names expected{"alloc"};  // by realloc; then shrunk, refused, grown to its own size
-  for (const std::string& name : repeated({"range_read", "free", "alloc", "range_write"}, 3)) expected.push_back(name);
+  for (const std::string& name : repeated({"range_read", "free", "alloc", "range_write"}, 3))
+    expected.push_back(name);
   expected.push_back("free");
   EXPECT_EQ(main_events(trace), expected);
   std::set<uint64_t> places;
@@ -240,8 +259,10 @@ TEST(Primitives, MappingsThatTakeTheirPlace) {
   uint64_t first = trace.all("map")[0].words[0];
   std::vector<std::pair<uint64_t, uint64_t>> pages;  // where and how many, maps before unmaps
   for (const char* name : {"map", "unmap"})
-    for (const RawRecord& record : trace.all(name)) pages.emplace_back((record.words[0] - first) / 4096, record.words[1] / 4096);
-  EXPECT_EQ(pages, (std::vector<std::pair<uint64_t, uint64_t>>{{0, 6}, {0, 1}, {1, 1}, {0, 1}, {0, 1}, {1, 1}, {3, 1}}));
+    for (const RawRecord& record : trace.all(name))
+      pages.emplace_back((record.words[0] - first) / 4096, record.words[1] / 4096);
+  EXPECT_EQ(pages, (std::vector<std::pair<uint64_t, uint64_t>>{
+                       {0, 6}, {0, 1}, {1, 1}, {0, 1}, {0, 1}, {1, 1}, {3, 1}}));
 }
 
 TEST(Primitives, Mappings) { EXPECT_EQ(main_events(family("mappings")), (Names{"map", "unmap", "unmap"})); }
@@ -261,8 +282,8 @@ TEST(Primitives, BranchOutcomesAreAllKeptInOrder) {
 
 TEST(Primitives, RangesFencesAndInputs) {
   RawTrace trace = family("ranges");
-  EXPECT_EQ(main_events(trace), (Names{"range_read", "range_write", "range_read", "range_write", "fence", "input",
-                                       "input", "input"}));
+  EXPECT_EQ(main_events(trace), (Names{"range_read", "range_write", "range_read", "range_write", "fence",
+                                       "input", "input", "input"}));
   auto reads = trace.all("range_read"), writes = trace.all("range_write"), inputs = trace.all("input");
   EXPECT_EQ(reads[0].words[3], 20u);
   EXPECT_EQ(reads[0].words.size(), 4u + 3u);

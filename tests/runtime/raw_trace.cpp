@@ -62,7 +62,8 @@ void read_raw_records(RawTrace& trace, const cleave_chunk_header& header, const 
     uint64_t count = payload_words(trace, record.kind());
     if (count == 0xffff) count = 1 + words.at(at);
     if (count > words.size() - at) wrong("a record is longer than its chunk");
-    record.words.assign(words.begin() + static_cast<ptrdiff_t>(at), words.begin() + static_cast<ptrdiff_t>(at + count));
+    record.words.assign(words.begin() + static_cast<ptrdiff_t>(at),
+                        words.begin() + static_cast<ptrdiff_t>(at + count));
     at += count;
     trace.threads[header.thread].push_back(std::move(record));
   }
@@ -89,7 +90,8 @@ void read_records(RawTrace& trace, Codecs& codecs, const cleave_chunk_header& he
     }
     auto known = static_cast<uint32_t>(record.words.size());
     record.words.resize(count);
-    cleave_codec_get_words(codec.get(), known, record.words.data() + known, static_cast<uint32_t>(count) - known);
+    cleave_codec_get_words(codec.get(), known, record.words.data() + known,
+                           static_cast<uint32_t>(count) - known);
     if (codec->failed) wrong("a chunk's body does not decode");
     words += 1 + count;
     ++records;
@@ -103,7 +105,8 @@ void read_records(RawTrace& trace, Codecs& codecs, const cleave_chunk_header& he
 void read_module(RawTrace& trace, const uint8_t* body, size_t size) {
   cleave_module_chunk facts;
   std::memcpy(&facts, body, sizeof facts);
-  size_t expected = sizeof facts + facts.name_bytes + 4 * facts.segment_count + 8 * facts.global_count + facts.table_bytes;
+  size_t expected =
+      sizeof facts + facts.name_bytes + 4 * facts.segment_count + 8 * facts.global_count + facts.table_bytes;
   if (expected != size) wrong("a module chunk has another size than it says");
   const char* at = reinterpret_cast<const char*>(body) + sizeof facts;
   RawModule module{std::string(at, facts.name_bytes), facts.segments, {}, {}, facts.identity};
@@ -127,16 +130,22 @@ void read_chunk(RawTrace& trace, Codecs& codecs, const cleave_chunk_header& head
     case CLEAVE_CHUNK_RECORDS:
       if (header.sequence != sequences[header.thread]++) wrong("chunks of a thread are out of order");
       return raw ? read_raw_records(trace, header, body) : read_records(trace, codecs, header, body);
-    case CLEAVE_CHUNK_MODULE: return read_module(trace, body, header.stored_bytes);
-    case CLEAVE_CHUNK_PROCESS: trace.process_texts.push_back(text); return;
-    case CLEAVE_CHUNK_END: trace.end_texts.push_back(text); return;
+    case CLEAVE_CHUNK_MODULE:
+      return read_module(trace, body, header.stored_bytes);
+    case CLEAVE_CHUNK_PROCESS:
+      trace.process_texts.push_back(text);
+      return;
+    case CLEAVE_CHUNK_END:
+      trace.end_texts.push_back(text);
+      return;
     case CLEAVE_CHUNK_UNLOAD: {
       uint64_t address;
       std::memcpy(&address, body, sizeof address);
       trace.unloads.push_back(address);
       return;
     }
-    default: wrong(fmt::format("chunk kind {}", header.kind));
+    default:
+      wrong(fmt::format("chunk kind {}", header.kind));
   }
 }
 

@@ -1,5 +1,5 @@
-// Reads a trace as the runtime wrote it, record by record, without the reader of src/trace: it is what that reader is
-// tested against, too. Checks every checksum; throws on anything that an intact file cannot have.
+// Reads a trace as the runtime wrote it, record by record, without the reader of src/trace: it is what that
+// reader is tested against, too. Checks every checksum; throws on anything that an intact file cannot have.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace cleave::test {
 
 struct RawRecord {
   uint64_t header = 0;
-  std::vector<uint64_t> words;  // payload
+  std::vector<uint64_t> words;                                          // payload
   uint64_t kind() const { return header & ((uint64_t{1} << 48) - 1); }  // record number or segment address
   uint64_t branches() const { return header >> 48; }
   bool is(const char* name) const;  // a name of runtime_records.def
@@ -36,7 +36,8 @@ struct RawTrace {
 
   // Records of all threads with that name.
   std::vector<RawRecord> all(const std::string& name) const;
-  // Names of a thread's records in order; segments as "read" and "write" (hand.h), stamps and stacks left out.
+  // Names of a thread's records in order; segments as "read" and "write" (hand.h), stamps and stacks left
+  // out.
   std::vector<std::string> names(uint32_t thread) const;
 };
 

@@ -21,7 +21,8 @@ TEST(Record, BasicProgramLeavesExactlyItsEvents) {
   EXPECT_EQ(run.trace.modules[0].tables, "tables");
   EXPECT_EQ(run.trace.modules[0].identity, 4711u);
   ASSERT_EQ(run.trace.threads.size(), 3u);
-  EXPECT_EQ(run.trace.names(0), (Names{"thread_start", "alloc", "free", "fork", "fork", "join", "join", "thread_exit"}));
+  EXPECT_EQ(run.trace.names(0),
+            (Names{"thread_start", "alloc", "free", "fork", "fork", "join", "join", "thread_exit"}));
   Names worker{"thread_start"};
   for (int i = 0; i < 3; ++i)
     for (const char* name : {"mutex_lock", "read", "write", "mutex_unlock", "atomic"}) worker.push_back(name);
@@ -29,10 +30,12 @@ TEST(Record, BasicProgramLeavesExactlyItsEvents) {
   EXPECT_EQ(run.trace.names(1), worker);
   EXPECT_EQ(run.trace.names(2), worker);
   ASSERT_EQ(run.trace.end_texts.size(), 1u);
-  EXPECT_NE(run.trace.end_texts[0].find("\"ended\": \"exit\", \"status\": 0, \"threads\": 3"), std::string::npos);
+  EXPECT_NE(run.trace.end_texts[0].find("\"ended\": \"exit\", \"status\": 0, \"threads\": 3"),
+            std::string::npos);
 }
 
-// Every number of a stripe is given once, locks alternate with unlocks, and the counter goes up in ticket order.
+// Every number of a stripe is given once, locks alternate with unlocks, and the counter goes up in ticket
+// order.
 TEST(Record, TicketsOrderLocksAndAtomicsExactly) {
   RawTrace trace = record_program("basic").trace;
   struct Step {
@@ -48,7 +51,8 @@ TEST(Record, TicketsOrderLocksAndAtomicsExactly) {
       if (record.is("mutex_lock") || record.is("mutex_unlock")) {
         steps.push_back({record.words[1], record.is("mutex_lock"), thread});
         EXPECT_TRUE(tickets.insert(record.words[1]).second);
-        EXPECT_EQ(CLEAVE_TICKET_STRIPE(record.words[1]), cleave_stripe_of(reinterpret_cast<void*>(record.words[0])));
+        EXPECT_EQ(CLEAVE_TICKET_STRIPE(record.words[1]),
+                  cleave_stripe_of(reinterpret_cast<void*>(record.words[0])));
       } else if (record.is("atomic")) {
         updates.emplace_back(record.words[2], record.words[4]);
         EXPECT_EQ(record.words[3], 2u | 5u << 8 | 8u << 16);

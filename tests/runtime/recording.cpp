@@ -37,9 +37,10 @@ int run_command(const std::string& command, std::string* said) {
 Recording record_program(const std::string& name, const std::string& arguments, const std::string& prefix) {
   Recording recording;
   recording.path = scratch_directory(name) + "/trace.cleave";
-  recording.status = run_command(fmt::format("{} {}/bin/cleave record -o {} -- {} {}", prefix, CLEAVE_BINARY_DIR,
-                                             recording.path, program_path(name), arguments),
-                                 &recording.said);
+  recording.status =
+      run_command(fmt::format("{} {}/bin/cleave record -o {} -- {} {}", prefix, CLEAVE_BINARY_DIR,
+                              recording.path, program_path(name), arguments),
+                  &recording.said);
   recording.trace = read_raw_trace(recording.path, &recording.truncated);
   return recording;
 }

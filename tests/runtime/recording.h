@@ -9,9 +9,9 @@
 namespace cleave::test {
 
 struct Recording {
-  int status = 0;          // what cleave record returned
-  std::string said;        // standard error of both
-  std::string path;        // of the trace
+  int status = 0;    // what cleave record returned
+  std::string said;  // standard error of both
+  std::string path;  // of the trace
   RawTrace trace;
   bool truncated = false;
 };
@@ -21,7 +21,9 @@ std::string scratch_directory(const std::string& name);
 std::string program_path(const std::string& name);
 // Runs a shell command; standard error goes to `said`.
 int run_command(const std::string& command, std::string* said);
-// `prefix` stands before the command (ulimit …; setarch …), `arguments` behind the program. The trace must be there.
-Recording record_program(const std::string& name, const std::string& arguments = "", const std::string& prefix = "");
+// `prefix` stands before the command (ulimit …; setarch …), `arguments` behind the program. The trace must be
+// there.
+Recording record_program(const std::string& name, const std::string& arguments = "",
+                         const std::string& prefix = "");
 
 }  // namespace cleave::test

@@ -20,12 +20,14 @@ Schedule sample(uint64_t seed) {
   schedule.threads = {"0", "0.1", "0.2", "0.1.1"};
   schedule.modules = {{"a.cpp", random.next()}, {"b.cpp", random.next()}};
   for (int run = 0; run < 50; ++run) {
-    Run made{static_cast<uint32_t>(random.below(4)), static_cast<Handover>(random.below(3)), random.below(20)};
+    Run made{static_cast<uint32_t>(random.below(4)), static_cast<Handover>(random.below(3)),
+             random.below(20)};
     schedule.runs.push_back(made);
     for (uint64_t point = 0; point < made.points; ++point) {
       schedule.fingerprints.push_back(static_cast<uint8_t>(random.next()));
       if (schedule.steps.size() < 100)
-        schedule.steps.push_back({static_cast<uint16_t>(random.below(20)), static_cast<uint32_t>(random.below(2)),
+        schedule.steps.push_back({static_cast<uint16_t>(random.below(20)),
+                                  static_cast<uint32_t>(random.below(2)),
                                   static_cast<uint32_t>(random.below(1000)), random.next()});
     }
   }
@@ -87,7 +89,8 @@ TEST(Schedule, WhatCannotBeFollowedIsSaid) {
 
 TEST(ThreadPath, IsNumbersFromOneBelowZero) {
   for (const char* good : {"0", "0.1", "0.12.3"}) EXPECT_TRUE(is_thread_path(good)) << good;
-  for (const char* bad : {"", "1", "0.", "0.0", "00", "0..1", "0.1x", "0.1."}) EXPECT_FALSE(is_thread_path(bad)) << bad;
+  for (const char* bad : {"", "1", "0.", "0.0", "00", "0..1", "0.1x", "0.1."})
+    EXPECT_FALSE(is_thread_path(bad)) << bad;
 }
 
 TEST(Base64, ComesBackAndKnowsItsOwn) {
@@ -110,7 +113,8 @@ TEST(Witness, ComesBackFromJsonAndSaysWhatIsWrong) {
   witness.directory = "/tmp";
   witness.inputs["amount"] = std::string("1\0\xff", 3);
   witness.schedule = sample(4);
-  witness.milestones.milestones.push_back({"0.1", EventKind::Write, "bank.cpp", 12, 3, "withdraw", 2, 7, "first"});
+  witness.milestones.milestones.push_back(
+      {"0.1", EventKind::Write, "bank.cpp", 12, 3, "withdraw", 2, 7, "first"});
   std::string text = to_json(witness);
   Result<Witness> back = witness_from_json(text, "w.json");
   ASSERT_TRUE(back.ok()) << back.error().sentence();
@@ -124,7 +128,8 @@ TEST(Witness, AnUnknownOperationIsAnErrorNotACrash) {
   Witness witness;
   witness.program = {"./bank"};
   witness.schedule = sample(4);
-  witness.milestones.milestones.push_back({"0.1", EventKind::Write, "bank.cpp", 12, 3, "withdraw", 2, 7, "first"});
+  witness.milestones.milestones.push_back(
+      {"0.1", EventKind::Write, "bank.cpp", 12, 3, "withdraw", 2, 7, "first"});
   std::string text = to_json(witness);
   text.replace(text.find("\"write\""), 7, "\"paint\"");
   Result<Witness> back = witness_from_json(text, "w.json");
@@ -168,11 +173,13 @@ TEST(Witness, ATraceIsOneIfItHasAScheduleWhateverElseIsDamaged) {
   EXPECT_FALSE(read(trace_of_process(good, false)).ok());
   EXPECT_FALSE(read(trace_of_process("{", true)).ok()) << "it names no program";
   EXPECT_FALSE(read(trace_of_process(R"({"program": 7, "arguments": [1]})", true)).ok());
-  Result<Witness> half = read(trace_of_process(R"({"program": "/bin/bank", "arguments": {}, "directory": []})", true));
+  Result<Witness> half =
+      read(trace_of_process(R"({"program": "/bin/bank", "arguments": {}, "directory": []})", true));
   ASSERT_TRUE(half.ok()) << half.error().sentence();
   EXPECT_EQ(half.value().program, std::vector<std::string>{"/bin/bank"});
   std::string whole = trace_of_process(good, true);
-  for (size_t size = 0; size < whole.size(); size += 41) EXPECT_FALSE(read(whole.substr(0, size)).ok()) << size;
+  for (size_t size = 0; size < whole.size(); size += 41)
+    EXPECT_FALSE(read(whole.substr(0, size)).ok()) << size;
   std::remove(path.c_str());
 }
 

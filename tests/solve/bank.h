@@ -1,5 +1,5 @@
-// The parameterised bank of CTP's Table 1 as a symbolic trace, observed serially: k threads, thread i moves money from
-// account i to account i+1, each account in three critical sections: read, write, verify.
+// The parameterised bank of CTP's Table 1 as a symbolic trace, observed serially: k threads, thread i moves
+// money from account i to account i+1, each account in three critical sections: read, write, verify.
 #pragma once
 
 #include <string>
@@ -25,14 +25,18 @@ struct Bank {
 
 inline Bank make_bank(int k, BankKind kind) {
   TraceBuilder b;
-  auto annotate = [&](EventIndex e, std::string bound, std::string expression = "") { b.annotate(e, {bound, expression}); };
+  auto annotate = [&](EventIndex e, std::string bound, std::string expression = "") {
+    b.annotate(e, {bound, expression});
+  };
   auto event = [&](const std::string& t, EventKind what, const std::string& object) {
     return b.add({.kind = what, .thread = b.thread(t), .object = raw(b.sync(object))});
   };
   auto assume = [&](const std::string& t, const std::string& condition) {
     annotate(b.add({.kind = EventKind::Assume, .thread = b.thread(t)}), "", condition);
   };
-  struct Accesses { EventIndex read, write, verify; };
+  struct Accesses {
+    EventIndex read, write, verify;
+  };
   std::vector<Accesses> from(k), to(k);
   for (int i = 0; i < k; ++i) b.set_initial(b.variable("balance" + std::to_string(i)), 100);
   for (int i = 0; i < k; ++i) b.fork("main", "T" + std::to_string(i));
@@ -68,7 +72,8 @@ inline Bank make_bank(int k, BankKind kind) {
       b.release(t, "tm");
     }
     auto half = [&](int account, int64_t amount, bool deposit) {
-      std::string v = "balance" + std::to_string(account), lock = "L" + std::to_string(account), seen = fresh(), verified = fresh();
+      std::string v = "balance" + std::to_string(account), lock = "L" + std::to_string(account),
+                  seen = fresh(), verified = fresh();
       std::string flag = "depositing" + std::to_string(account), guard = "g" + std::to_string(account);
       Accesses a{};
       if (kind == BankKind::Partial && deposit) take(flag, guard);

@@ -25,9 +25,15 @@ size_t feasible(const Bank& bank) {
 }
 
 // CTP Table 1, column sym-avs: 4k, 2k and 0.
-TEST(CtpTable1, BankAvHasFourViolationsAThread) { for (int k : {2, 4, 8}) EXPECT_EQ(feasible(make_bank(k, BankKind::Split)), 4u * k); }
-TEST(CtpTable1, BankSavHasTwo) { for (int k : {2, 4, 8}) EXPECT_EQ(feasible(make_bank(k, BankKind::Partial)), 2u * k); }
-TEST(CtpTable1, BankNavHasNone) { for (int k : {2, 4, 8}) EXPECT_EQ(feasible(make_bank(k, BankKind::Transaction)), 0u); }
+TEST(CtpTable1, BankAvHasFourViolationsAThread) {
+  for (int k : {2, 4, 8}) EXPECT_EQ(feasible(make_bank(k, BankKind::Split)), 4u * k);
+}
+TEST(CtpTable1, BankSavHasTwo) {
+  for (int k : {2, 4, 8}) EXPECT_EQ(feasible(make_bank(k, BankKind::Partial)), 2u * k);
+}
+TEST(CtpTable1, BankNavHasNone) {
+  for (int k : {2, 4, 8}) EXPECT_EQ(feasible(make_bank(k, BankKind::Transaction)), 0u);
+}
 
 }  // namespace
 }  // namespace cleave

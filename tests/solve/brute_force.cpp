@@ -44,15 +44,15 @@ int64_t evaluate(const std::string& text, size_t* at, const std::map<std::string
 }
 
 struct State {
-  std::vector<uint32_t> position;                       // per thread
-  std::map<uint32_t, int64_t> memory;                   // variable → value
-  std::vector<std::map<std::string, int64_t>> names;    // per thread
-  std::map<uint32_t, std::pair<int, int>> locks;        // lock → (owner + 1, readers)
-  std::map<uint32_t, int64_t> tokens;                   // semaphore
-  std::map<uint32_t, uint64_t> arrivals;                // barrier
-  std::map<uint32_t, std::vector<uint32_t>> sleeping;   // condition → threads not yet signalled
-  std::map<uint32_t, bool> woken;                       // thread → a signal has chosen it
-  int stage = 0;                                        // 0 nothing, 1 first done, 2 remote done
+  std::vector<uint32_t> position;                      // per thread
+  std::map<uint32_t, int64_t> memory;                  // variable → value
+  std::vector<std::map<std::string, int64_t>> names;   // per thread
+  std::map<uint32_t, std::pair<int, int>> locks;       // lock → (owner + 1, readers)
+  std::map<uint32_t, int64_t> tokens;                  // semaphore
+  std::map<uint32_t, uint64_t> arrivals;               // barrier
+  std::map<uint32_t, std::vector<uint32_t>> sleeping;  // condition → threads not yet signalled
+  std::map<uint32_t, bool> woken;                      // thread → a signal has chosen it
+  int stage = 0;                                       // 0 nothing, 1 first done, 2 remote done
 
   // Everything that decides what can still happen.
   std::string key() const {
@@ -78,10 +78,12 @@ struct State {
 
 class Machine {
  public:
-  Machine(const Trace& trace, const Moves& moves) : trace_(trace), moves_(moves), mine_(trace.threads().size()), fork_(trace.threads().size(), -1) {
+  Machine(const Trace& trace, const Moves& moves)
+      : trace_(trace), moves_(moves), mine_(trace.threads().size()), fork_(trace.threads().size(), -1) {
     for (uint32_t i = 0; i < trace.size(); ++i) {
       const Event& e = trace.events()[i];
-      if (e.kind == EventKind::Fork && mine_[e.object].empty()) fork_[e.object] = static_cast<int>(raw(e.thread));
+      if (e.kind == EventKind::Fork && mine_[e.object].empty())
+        fork_[e.object] = static_cast<int>(raw(e.thread));
       mine_[raw(e.thread)].push_back(i);
     }
   }
@@ -89,8 +91,10 @@ class Machine {
     State s;
     s.position.resize(mine_.size());
     s.names.resize(mine_.size());
-    for (uint32_t v = 0; v < trace_.variables().size(); ++v) s.memory[v] = static_cast<int64_t>(trace_.variables()[v].initial);
-    for (uint32_t v = 0; v < trace_.syncs().size(); ++v) s.tokens[v] = static_cast<int64_t>(trace_.syncs()[v].initial);
+    for (uint32_t v = 0; v < trace_.variables().size(); ++v)
+      s.memory[v] = static_cast<int64_t>(trace_.variables()[v].initial);
+    for (uint32_t v = 0; v < trace_.syncs().size(); ++v)
+      s.tokens[v] = static_cast<int64_t>(trace_.syncs()[v].initial);
     return s;
   }
   const std::vector<uint32_t>& events(uint32_t thread) const { return mine_[thread]; }
@@ -105,8 +109,9 @@ class Machine {
     auto& lock = s.locks[e.object];
     switch (e.kind) {
       case EventKind::Input:
-        s.names[t][data->bound] = inputs_ && inputs_->contains(data->bound) ? static_cast<int64_t>(inputs_->at(data->bound))
-                                                                           : static_cast<int64_t>(e.value);
+        s.names[t][data->bound] = inputs_ && inputs_->contains(data->bound)
+                                      ? static_cast<int64_t>(inputs_->at(data->bound))
+                                      : static_cast<int64_t>(e.value);
         break;
       case EventKind::Read:
         if (data && !data->bound.empty()) s.names[t][data->bound] = s.memory[e.object];
@@ -134,12 +139,16 @@ class Machine {
         if (lock.first || lock.second) return false;
         lock.first = static_cast<int>(t) + 1;
         break;
-      case EventKind::Release: lock.first = 0; break;
+      case EventKind::Release:
+        lock.first = 0;
+        break;
       case EventKind::AcquireShared:
         if (lock.first) return false;
         ++lock.second;
         break;
-      case EventKind::ReleaseShared: --lock.second; break;
+      case EventKind::ReleaseShared:
+        --lock.second;
+        break;
       case EventKind::Wait:
         s.locks[e.object2].first = 0;
         s.sleeping[e.object].push_back(t);
@@ -162,19 +171,24 @@ class Machine {
         for (uint32_t waiter : s.sleeping[e.object]) s.woken[waiter] = true;
         s.sleeping[e.object].clear();
         break;
-      case EventKind::Post: ++s.tokens[e.object]; break;
+      case EventKind::Post:
+        ++s.tokens[e.object];
+        break;
       case EventKind::Down:
         if (s.tokens[e.object] == 0) return false;
         --s.tokens[e.object];
         break;
-      case EventKind::Arrive: ++s.arrivals[e.object]; break;
+      case EventKind::Arrive:
+        ++s.arrivals[e.object];
+        break;
       case EventKind::Pass:  // of one generation
         if (s.arrivals[e.object] < trace_.syncs()[e.object].initial) return false;
         break;
       case EventKind::Join:
         if (s.position[e.object] < mine_[e.object].size()) return false;
         break;
-      default: break;
+      default:
+        break;
     }
     ++s.position[t];
     return true;
@@ -206,8 +220,12 @@ class Machine {
 class Watch {
  public:
   Watch(const Trace& trace, const Moves& moves, EventIndex f, EventIndex r, EventIndex s, Pattern p)
-      : trace_(trace), moves_(moves), first_(static_cast<uint32_t>(raw(f))), remote_(static_cast<uint32_t>(raw(r))),
-        second_(static_cast<uint32_t>(raw(s))), letters_(word_of(p)) {}
+      : trace_(trace),
+        moves_(moves),
+        first_(static_cast<uint32_t>(raw(f))),
+        remote_(static_cast<uint32_t>(raw(r))),
+        second_(static_cast<uint32_t>(raw(s))),
+        letters_(word_of(p)) {}
   // Before and after event i ran. False: this run cannot show the triple any more.
   bool saw(uint32_t i, const State& before, State& after, bool* found) const {
     uint32_t x = trace_.events()[first_].object;

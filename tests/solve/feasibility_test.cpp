@@ -11,7 +11,8 @@ namespace {
 
 using oracle::Program;
 
-Feasibility decide(const Trace& trace, EventIndex f, EventIndex r, EventIndex s, Pattern p, FeasibilityOptions options = {}) {
+Feasibility decide(const Trace& trace, EventIndex f, EventIndex r, EventIndex s, Pattern p,
+                   FeasibilityOptions options = {}) {
   Result<SymbolicTrace> lifted = lift_annotations(trace);
   EXPECT_TRUE(lifted.ok());
   FeasibilityChecker checker(lifted.value(), options);
@@ -33,11 +34,13 @@ TEST(GuardedIndependence, AWriteOfTheSameValueIsNoViolation) {
   FeasibilityOptions conflicts;
   conflicts.same_value_is_violation = true;
   Result<SymbolicTrace> lifted = lift_annotations(trace);
-  EXPECT_EQ(FeasibilityChecker(lifted.value(), conflicts).decide({first, remote, second, Pattern::RWR}).answer, Answer::Feasible);
+  EXPECT_EQ(
+      FeasibilityChecker(lifted.value(), conflicts).decide({first, remote, second, Pattern::RWR}).answer,
+      Answer::Feasible);
 }
 
-// Ten players, each of whom takes the ball away and puts the same back: which of them writes what needs no proof a triple, and
-// must not, since those for the many writes of `hits` use up what there is for proofs.
+// Ten players, each of whom takes the ball away and puts the same back: which of them writes what needs no
+// proof a triple, and must not, since those for the many writes of `hits` use up what there is for proofs.
 TEST(GuardedIndependence, WritesOfOneValueAreKnownBeforeAnythingIsAsked) {
   Program p;
   struct Play {
@@ -86,7 +89,8 @@ TEST(GuardedIndependence, WritesOfOneValueAreKnownBeforeAnythingIsAsked) {
 
 TEST(Inputs, AreChosenSoThatTheConditionHolds) {
   Program p;
-  EventIndex in = p.b.add({.kind = EventKind::Input, .thread = p.b.thread("T2"), .object = p.b.input_name("amount"), .value = 1});
+  EventIndex in = p.b.add(
+      {.kind = EventKind::Input, .thread = p.b.thread("T2"), .object = p.b.input_name("amount"), .value = 1});
   p.b.annotate(in, {"amount", ""});
   p.assume("T2", "(< amount 10)");
   EventIndex first = p.read("T1", "x", 0, "a");

@@ -28,13 +28,16 @@ Answer decide(const std::string& text, Pattern pattern, DataModel model = DataMo
     FeasibilityOptions options;
     options.states = states;
     options.model = model;
-    Feasibility got = FeasibilityChecker(lifted.value(), options).decide({unit.at(0), remote.at(0), unit.at(1), pattern});
+    Feasibility got =
+        FeasibilityChecker(lifted.value(), options).decide({unit.at(0), remote.at(0), unit.at(1), pattern});
     EXPECT_NE(got.answer, Answer::Unknown) << got.why;
     if (answer != Answer::Unknown) EXPECT_EQ(got.answer, answer);
     answer = got.answer;
     if (answer == Answer::Feasible && model == DataModel::Program) {
       std::string why;
-      EXPECT_TRUE(oracle::runs(trace.value(), got.order, unit[0], remote[0], unit[1], pattern, got.inputs, &why)) << why;
+      EXPECT_TRUE(
+          oracle::runs(trace.value(), got.order, unit[0], remote[0], unit[1], pattern, got.inputs, &why))
+          << why;
     }
   }
   return answer;
@@ -42,7 +45,8 @@ Answer decide(const std::string& text, Pattern pattern, DataModel model = DataMo
 
 std::string figure_1a(const std::string& condition) {
   return "T1 begin u\nT1 read x 0 -> a\nT1 write x 1 = (+ a 1)\nT1 end\n"
-         "T2 read x 1 -> b\nT2 assume " + condition + "\nT2 write x 5 = 5\n";
+         "T2 read x 1 -> b\nT2 assume " +
+         condition + "\nT2 write x 5 = 5\n";
 }
 
 const char* const kFigure1b =
@@ -50,11 +54,16 @@ const char* const kFigure1b =
     "T1 begin u\nT1 write x 1 = 1\nT1 read x 1 -> a\nT1 end\n"
     "T1 acquire m\nT1 signal c\nT1 release m\n"
     "T2 wake c m\nT2 release m\nT2 write x 3 = 3\n";
-const char* const kFigure1bUnordered = "T1 begin u\nT1 write x 1 = 1\nT1 read x 1 -> a\nT1 end\nT2 write x 3 = 3\n";
+const char* const kFigure1bUnordered =
+    "T1 begin u\nT1 write x 1 = 1\nT1 read x 1 -> a\nT1 end\nT2 write x 3 = 3\n";
 
 // Figure 1: data and synchronization rule out what ignoring them would report; the variants are real.
-TEST(Figure1, TheConditionRulesItOut) { EXPECT_EQ(decide(figure_1a("(> b 0)"), Pattern::RWW), Answer::Infeasible); }
-TEST(Figure1, AWeakerConditionLetsItHappen) { EXPECT_EQ(decide(figure_1a("(>= b 0)"), Pattern::RWW), Answer::Feasible); }
+TEST(Figure1, TheConditionRulesItOut) {
+  EXPECT_EQ(decide(figure_1a("(> b 0)"), Pattern::RWW), Answer::Infeasible);
+}
+TEST(Figure1, AWeakerConditionLetsItHappen) {
+  EXPECT_EQ(decide(figure_1a("(>= b 0)"), Pattern::RWW), Answer::Feasible);
+}
 TEST(Figure1, SignalAndWaitRuleItOut) { EXPECT_EQ(decide(kFigure1b, Pattern::WWR), Answer::Infeasible); }
 TEST(Figure1, WithoutThemItHappens) { EXPECT_EQ(decide(kFigure1bUnordered, Pattern::WWR), Answer::Feasible); }
 
@@ -66,10 +75,13 @@ TEST(Figure2, ConcreteEventsMissTheRealOnes) {
   EXPECT_EQ(decide(kFigure1bUnordered, Pattern::WWR, DataModel::Recorded), Answer::Infeasible);
 }
 
-// Figure 6: the violation takes the thread off its recorded path afterwards; only the prefix has to be feasible.
+// Figure 6: the violation takes the thread off its recorded path afterwards; only the prefix has to be
+// feasible.
 TEST(Figure6, APrefixIsEnough) {
-  EXPECT_EQ(decide("T1 begin u\nT1 write x 0 = 0\nT1 read x 0 -> v\nT1 end\nT1 assume (= (+ v 1) 1)\nT1 write x 2 = 2\n"
-                   "T2 write x 3 = 3\nT2 read x 3 -> b\n", Pattern::WWR),
+  EXPECT_EQ(decide("T1 begin u\nT1 write x 0 = 0\nT1 read x 0 -> v\nT1 end\nT1 assume (= (+ v 1) 1)\nT1 "
+                   "write x 2 = 2\n"
+                   "T2 write x 3 = 3\nT2 read x 3 -> b\n",
+                   Pattern::WWR),
             Answer::Feasible);
 }
 

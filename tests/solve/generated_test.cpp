@@ -15,7 +15,8 @@ using oracle::Generated;
 using oracle::Generator;
 
 const char* name_of(Flavour flavour) {
-  constexpr const char* kNames[] = {"plain", "handmade_lock", "barrier", "readers_writer", "semaphore", "condition", "fork_join", "array"};
+  constexpr const char* kNames[] = {"plain",     "handmade_lock", "barrier",   "readers_writer",
+                                    "semaphore", "condition",     "fork_join", "array"};
   return kNames[static_cast<int>(flavour)];
 }
 
@@ -27,10 +28,12 @@ SymbolicTrace lift(const Generated& g) {
   for (const auto& [event, move] : g.moves) {
     ExpressionId index = pool.symbol(symbolic.bound(move.read), kInteger);
     MovingStore store{index, {}};
-    for (uint64_t i = 0; i < move.elements.size(); ++i) store.places.push_back({VariableId{move.elements[i]}, i});
+    for (uint64_t i = 0; i < move.elements.size(); ++i)
+      store.places.push_back({VariableId{move.elements[i]}, i});
     symbolic.move(EventIndex{event}, std::move(store));
-    ExpressionId within = pool.make(Op::And, 1, pool.make(Op::SignedLessEqual, 1, pool.constant(0, kInteger), index),
-                                    pool.make(Op::SignedLess, 1, index, pool.constant(move.elements.size(), kInteger)));
+    ExpressionId within =
+        pool.make(Op::And, 1, pool.make(Op::SignedLessEqual, 1, pool.constant(0, kInteger), index),
+                  pool.make(Op::SignedLess, 1, index, pool.constant(move.elements.size(), kInteger)));
     symbolic.assume(EventIndex{event}, within);
   }
   return symbolic;
@@ -39,7 +42,8 @@ SymbolicTrace lift(const Generated& g) {
 class GeneratedTraces : public testing::TestWithParam<Flavour> {};
 
 TEST_P(GeneratedTraces, TheAnswerIsThatOfEveryInterleaving) {
-  const uint64_t traces = std::getenv("CLEAVE_TRACES") ? std::stoull(std::getenv("CLEAVE_TRACES")) : 2500;  // a flavour
+  const uint64_t traces =
+      std::getenv("CLEAVE_TRACES") ? std::stoull(std::getenv("CLEAVE_TRACES")) : 2500;  // a flavour
   FeasibilityOptions solver_alone, states_alone;
   solver_alone.states = 0;
   states_alone.effort = 0;
@@ -51,7 +55,9 @@ TEST_P(GeneratedTraces, TheAnswerIsThatOfEveryInterleaving) {
     ++decided;
     SymbolicTrace symbolic = lift(g);
     // Every third trace by both, as users have it; the others by one of the two alone.
-    FeasibilityChecker checker(symbolic, seed % 3 == 0 ? FeasibilityOptions{} : seed % 3 == 1 ? solver_alone : states_alone);
+    FeasibilityChecker checker(symbolic, seed % 3 == 0   ? FeasibilityOptions{}
+                                         : seed % 3 == 1 ? solver_alone
+                                                         : states_alone);
     Random pick(seed);
     auto [f, r, s, p] = g.triples[pick.below(g.triples.size())];
     const FeasibilityQuery asked{f, r, s, p};
@@ -63,7 +69,8 @@ TEST_P(GeneratedTraces, TheAnswerIsThatOfEveryInterleaving) {
         << "seed " << seed << " triple " << raw(f) << ' ' << raw(r) << ' ' << raw(s) << ' ' << word_of(p);
     if (expected) {
       std::string why;
-      ASSERT_TRUE(oracle::runs(g.trace, got.order, f, r, s, p, got.inputs, &why, g.moves)) << "seed " << seed << ": " << why;
+      ASSERT_TRUE(oracle::runs(g.trace, got.order, f, r, s, p, got.inputs, &why, g.moves))
+          << "seed " << seed << ": " << why;
     }
     ++(expected ? feasible : infeasible);
   }
@@ -71,7 +78,8 @@ TEST_P(GeneratedTraces, TheAnswerIsThatOfEveryInterleaving) {
   EXPECT_GT(infeasible, traces / 50);
 }
 
-// Propagation for all triples of a trace together: what it rules out is infeasible, and the answers are the same with it.
+// Propagation for all triples of a trace together: what it rules out is infeasible, and the answers are the
+// same with it.
 TEST_P(GeneratedTraces, WhatPropagationRulesOutIsInfeasible) {
   FeasibilityOptions alone;  // nothing but propagation and what is searched along it
   alone.effort = 0;
@@ -88,10 +96,14 @@ TEST_P(GeneratedTraces, WhatPropagationRulesOutIsInfeasible) {
       Feasibility got = checker.decide(query, Effort::Guess);
       ++(got.answer == Answer::Infeasible ? ruled_out : got.answer == Answer::Feasible ? found : left);
       if (got.answer == Answer::Unknown) continue;
-      bool expected = oracle::feasible(g.trace, query.first, query.remote, query.second, query.pattern, g.moves);
+      bool expected =
+          oracle::feasible(g.trace, query.first, query.remote, query.second, query.pattern, g.moves);
       ASSERT_EQ(got.answer == Answer::Feasible, expected) << "seed " << seed << " triple " << q;
       std::string why;
-      if (expected) ASSERT_TRUE(oracle::runs(g.trace, got.order, query.first, query.remote, query.second, query.pattern, got.inputs, &why, g.moves)) << "seed " << seed << ": " << why;
+      if (expected)
+        ASSERT_TRUE(oracle::runs(g.trace, got.order, query.first, query.remote, query.second, query.pattern,
+                                 got.inputs, &why, g.moves))
+            << "seed " << seed << ": " << why;
     }
   }
   EXPECT_GT(ruled_out, 0u);
@@ -100,7 +112,8 @@ TEST_P(GeneratedTraces, WhatPropagationRulesOutIsInfeasible) {
   RecordProperty("left open", static_cast<int>(left));
 }
 
-// One look at all triples of a trace together: what it rules out is infeasible, and the answers are the same with it.
+// One look at all triples of a trace together: what it rules out is infeasible, and the answers are the same
+// with it.
 TEST_P(GeneratedTraces, WhatASurveyRulesOutIsInfeasible) {
   size_t ruled_out = 0;
   for (uint64_t seed = 1; seed <= 400; ++seed) {
@@ -113,7 +126,8 @@ TEST_P(GeneratedTraces, WhatASurveyRulesOutIsInfeasible) {
     for (size_t q = seed % 2; q < queries.size(); q += 2) {
       const FeasibilityQuery& query = queries[q];
       Feasibility got = checker.decide(query);
-      bool expected = oracle::feasible(g.trace, query.first, query.remote, query.second, query.pattern, g.moves);
+      bool expected =
+          oracle::feasible(g.trace, query.first, query.remote, query.second, query.pattern, g.moves);
       ASSERT_EQ(got.answer == Answer::Feasible, expected) << "seed " << seed << " triple " << q;
       ruled_out += got.questions == 0 && got.states == 0;
     }
@@ -140,14 +154,16 @@ TEST_P(GeneratedTraces, WhatAWindowFindsRuns) {
     if (got.answer != Answer::Feasible) continue;
     ++found;
     std::string why;
-    ASSERT_TRUE(oracle::runs(g.trace, got.order, f, r, s, p, got.inputs, &why, g.moves)) << "seed " << seed << ": " << why;
+    ASSERT_TRUE(oracle::runs(g.trace, got.order, f, r, s, p, got.inputs, &why, g.moves))
+        << "seed " << seed << ": " << why;
   }
   EXPECT_GT(found, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Flavours, GeneratedTraces,
-                         testing::Values(Flavour::Plain, Flavour::HandmadeLock, Flavour::Barrier, Flavour::ReadersWriter,
-                                         Flavour::Semaphore, Flavour::Condition, Flavour::ForkJoin, Flavour::Array),
+                         testing::Values(Flavour::Plain, Flavour::HandmadeLock, Flavour::Barrier,
+                                         Flavour::ReadersWriter, Flavour::Semaphore, Flavour::Condition,
+                                         Flavour::ForkJoin, Flavour::Array),
                          [](const auto& info) { return name_of(info.param); });
 
 }  // namespace

@@ -42,11 +42,19 @@ Generator::Step Generator::plain() {
   int v = static_cast<int>(random_.below(2));
   auto k = static_cast<int64_t>(random_.below(3));
   switch (random_.below(8)) {
-    case 0: case 1: case 2: return {Kind::Read, v, 0};
-    case 3: case 4: return {Kind::Write, v, k};
-    case 5: return {Kind::WriteExpression, v, k};
-    case 6: return {Kind::Assume, v, k};
-    default: return {Kind::Update, v, k};
+    case 0:
+    case 1:
+    case 2:
+      return {Kind::Read, v, 0};
+    case 3:
+    case 4:
+      return {Kind::Write, v, k};
+    case 5:
+      return {Kind::WriteExpression, v, k};
+    case 6:
+      return {Kind::Assume, v, k};
+    default:
+      return {Kind::Update, v, k};
   }
 }
 
@@ -54,7 +62,8 @@ Generator::Step Generator::plain() {
 std::vector<Generator::Step> Generator::handmade_lock() {
   std::vector<Step> code{{Kind::Take, 0, 0}};
   for (uint64_t i = 1 + random_.below(2); i > 0; --i) {
-    code.push_back({random_.chance(1, 2) ? Kind::Read : Kind::WriteExpression, 1, static_cast<int64_t>(random_.below(3))});
+    code.push_back({random_.chance(1, 2) ? Kind::Read : Kind::WriteExpression, 1,
+                    static_cast<int64_t>(random_.below(3))});
   }
   if (!random_.chance(1, 8)) code.push_back({Kind::Give, 0, 0});
   if (random_.chance(1, 2)) code.push_back({random_.chance(1, 2) ? Kind::Read : Kind::Write, 1, 1});
@@ -85,7 +94,9 @@ std::vector<Generator::Step> Generator::steps(uint32_t thread, size_t length) {
           code.push_back({Kind::Lock, held = 2, 0});
         }
         break;
-      case Flavour::Semaphore: code.push_back({random_.chance(1, 2) ? Kind::Post : Kind::Down, 0, 0}); break;
+      case Flavour::Semaphore:
+        code.push_back({random_.chance(1, 2) ? Kind::Post : Kind::Down, 0, 0});
+        break;
       case Flavour::Condition:
         if (held < 0 && random_.chance(1, 2)) {
           code.push_back({Kind::Lock, held = 0, 0});
@@ -95,7 +106,8 @@ std::vector<Generator::Step> Generator::steps(uint32_t thread, size_t length) {
         }
         break;
       case Flavour::Array:
-        code.push_back({random_.chance(2, 3) ? Kind::WriteElement : Kind::ReadElement, v, static_cast<int64_t>(random_.below(3))});
+        code.push_back({random_.chance(2, 3) ? Kind::WriteElement : Kind::ReadElement, v,
+                        static_cast<int64_t>(random_.below(3))});
         break;
       default:
         if (held < 0) {
@@ -108,7 +120,8 @@ std::vector<Generator::Step> Generator::steps(uint32_t thread, size_t length) {
   }
   if (shared) code.push_back({Kind::SharedUnlock, 2, 0});
   if (held >= 0) code.push_back({Kind::Unlock, held, 0});
-  if (flavour_ == Flavour::Barrier) code.insert(code.begin() + static_cast<long>(random_.below(code.size() + 1)), {Kind::Barrier, 0, 0});
+  if (flavour_ == Flavour::Barrier)
+    code.insert(code.begin() + static_cast<long>(random_.below(code.size() + 1)), {Kind::Barrier, 0, 0});
   if (flavour_ == Flavour::ForkJoin && thread == 0) {
     code.insert(code.begin() + static_cast<long>(random_.below(3)), {Kind::Fork, 1, 0});
     code.push_back({Kind::Join, 1, 0});
@@ -120,15 +133,26 @@ std::vector<Generator::Step> Generator::steps(uint32_t thread, size_t length) {
 // Executes one step concretely and records it with its data. False when it would block.
 bool Generator::run(uint32_t t, const Step& s) {
   switch (s.kind) {
-    case Kind::Read: case Kind::Write: case Kind::WriteExpression: case Kind::Assume: case Kind::Update:
-    case Kind::WriteElement: case Kind::ReadElement: return run_access(t, s);
-    case Kind::Signal: case Kind::Broadcast: case Kind::WaitWake: return run_condition(t, s);
-    default: return run_sync(t, s);
+    case Kind::Read:
+    case Kind::Write:
+    case Kind::WriteExpression:
+    case Kind::Assume:
+    case Kind::Update:
+    case Kind::WriteElement:
+    case Kind::ReadElement:
+      return run_access(t, s);
+    case Kind::Signal:
+    case Kind::Broadcast:
+    case Kind::WaitWake:
+      return run_condition(t, s);
+    default:
+      return run_sync(t, s);
   }
 }
 
 bool Generator::run_access(uint32_t t, const Step& s) {
-  const std::string thread = thread_name(t), variable = variable_name(s.variable), constant = std::to_string(s.constant);
+  const std::string thread = thread_name(t), variable = variable_name(s.variable),
+                    constant = std::to_string(s.constant);
   Last& mine = last_[t];
   int64_t& cell = memory_[s.variable];
   auto read = [&](int v) {
@@ -137,8 +161,12 @@ bool Generator::run_access(uint32_t t, const Step& s) {
     mine = {name, memory_[v], e};
   };
   switch (s.kind) {
-    case Kind::Read: read(s.variable); return true;
-    case Kind::ReadElement: read(2 + s.variable); return true;
+    case Kind::Read:
+      read(s.variable);
+      return true;
+    case Kind::ReadElement:
+      read(2 + s.variable);
+      return true;
     case Kind::Write:
       p_.write(thread.c_str(), variable.c_str(), static_cast<uint64_t>(s.constant), constant);
       cell = s.constant;
@@ -146,14 +174,17 @@ bool Generator::run_access(uint32_t t, const Step& s) {
     case Kind::WriteExpression:
       if (mine.name.empty()) return true;
       cell = mine.value + s.constant;
-      p_.write(thread.c_str(), variable.c_str(), static_cast<uint64_t>(cell), "(+ " + mine.name + " " + constant + ")");
+      p_.write(thread.c_str(), variable.c_str(), static_cast<uint64_t>(cell),
+               "(+ " + mine.name + " " + constant + ")");
       return true;
     case Kind::WriteElement: {  // a[what was read] = constant
       if (mine.name.empty() || mine.value < 0 || mine.value > 1) return true;
       int v = 2 + static_cast<int>(mine.value);
-      EventIndex e = p_.write(thread.c_str(), variable_name(v).c_str(), static_cast<uint64_t>(s.constant), constant);
+      EventIndex e =
+          p_.write(thread.c_str(), variable_name(v).c_str(), static_cast<uint64_t>(s.constant), constant);
       memory_[v] = s.constant;
-      moves_[static_cast<uint32_t>(raw(e))] = {mine.name, mine.read, {raw(p_.b.variable("a0")), raw(p_.b.variable("a1"))}};
+      moves_[static_cast<uint32_t>(raw(e))] = {
+          mine.name, mine.read, {raw(p_.b.variable("a0")), raw(p_.b.variable("a1"))}};
       return true;
     }
     case Kind::Assume:
@@ -165,7 +196,8 @@ bool Generator::run_access(uint32_t t, const Step& s) {
       std::string name = fresh(t);
       int64_t old_value = cell;
       cell = old_value + s.constant;
-      EventIndex e = p_.b.update(thread, variable, static_cast<uint64_t>(old_value), static_cast<uint64_t>(cell));
+      EventIndex e =
+          p_.b.update(thread, variable, static_cast<uint64_t>(old_value), static_cast<uint64_t>(cell));
       p_.b.annotate(e, {name, "(+ " + name + " " + constant + ")"});
       mine = {name, old_value, e};
       return true;
@@ -269,7 +301,9 @@ bool Generator::run_condition(uint32_t t, const Step& s) {
 
 void Generator::find_triples(Generated* g) {
   auto events = g->trace.events();
-  auto letters = [](EventKind kind) { return std::string(kind == EventKind::Read ? "R" : kind == EventKind::Write ? "W" : "RW"); };
+  auto letters = [](EventKind kind) {
+    return std::string(kind == EventKind::Read ? "R" : kind == EventKind::Write ? "W" : "RW");
+  };
   auto note = [&](uint32_t i, uint32_t j, uint32_t k) {
     for (char a : letters(events[i].kind)) {
       for (char b : letters(events[j].kind)) {
@@ -285,9 +319,13 @@ void Generator::find_triples(Generated* g) {
   for (uint32_t i = 0; i < events.size(); ++i) {
     if (!is_access(events[i].kind)) continue;
     for (uint32_t k = i + 1; k < events.size(); ++k) {
-      if (events[k].thread != events[i].thread || !is_access(events[k].kind) || events[k].object != events[i].object) continue;
+      if (events[k].thread != events[i].thread || !is_access(events[k].kind) ||
+          events[k].object != events[i].object)
+        continue;
       for (uint32_t j = 0; j < events.size(); ++j) {
-        if (events[j].thread != events[i].thread && is_access(events[j].kind) && events[j].object == events[i].object) note(i, j, k);
+        if (events[j].thread != events[i].thread && is_access(events[j].kind) &&
+            events[j].object == events[i].object)
+          note(i, j, k);
       }
       break;  // consecutive accesses only
     }

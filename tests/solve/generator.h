@@ -24,13 +24,33 @@ inline constexpr int kFlavours = 8;
 
 class Generator {
  public:
-  Generator(uint64_t seed, Flavour flavour) : random_(seed * kFlavours + static_cast<uint64_t>(flavour)), flavour_(flavour) {}
+  Generator(uint64_t seed, Flavour flavour)
+      : random_(seed * kFlavours + static_cast<uint64_t>(flavour)), flavour_(flavour) {}
   Generated make();
 
  private:
   enum class Kind {
-    Read, Write, WriteExpression, Assume, Lock, Unlock, Post, Down, Signal, Broadcast, WaitWake, Update, Take, Give,
-    SharedLock, SharedUnlock, Barrier, Fork, Join, WriteElement, ReadElement,
+    Read,
+    Write,
+    WriteExpression,
+    Assume,
+    Lock,
+    Unlock,
+    Post,
+    Down,
+    Signal,
+    Broadcast,
+    WaitWake,
+    Update,
+    Take,
+    Give,
+    SharedLock,
+    SharedUnlock,
+    Barrier,
+    Fork,
+    Join,
+    WriteElement,
+    ReadElement,
   };
   struct Step {
     Kind kind;
@@ -58,8 +78,8 @@ class Generator {
   Moves moves_;
   size_t threads_ = 2;
   int names_ = 0;
-  int64_t memory_[4] = {0, 0, 0, 0};   // x0 x1 and the elements a0 a1
-  int owner_[3] = {-1, -1, -1};        // m0 m1 and the readers-writer lock
+  int64_t memory_[4] = {0, 0, 0, 0};  // x0 x1 and the elements a0 a1
+  int owner_[3] = {-1, -1, -1};       // m0 m1 and the readers-writer lock
   int readers_ = 0;
   int64_t tokens_ = 0;
   size_t arrivals_ = 0;

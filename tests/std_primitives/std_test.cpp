@@ -1,4 +1,5 @@
-// A program that uses everything the C++ library has for threads, built with cleave-c++, recorded, and its exact events.
+// A program that uses everything the C++ library has for threads, built with cleave-c++, recorded, and its
+// exact events.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -48,8 +49,10 @@ Seen record(const std::string& flags) {
   Folder folder;
   std::string bin = CLEAVE_BINARY_DIR "/bin/", program = folder / "program", trace = folder / "trace";
   int status = 0;
-  std::string said = run(bin + "cleave-c++ -std=c++20 " + flags + " " CLEAVE_SOURCE_DIR
-                         "/tests/std_primitives/program.cpp -o " + program + " -pthread", &status);
+  std::string said =
+      run(bin + "cleave-c++ -std=c++20 " + flags +
+              " " CLEAVE_SOURCE_DIR "/tests/std_primitives/program.cpp -o " + program + " -pthread",
+          &status);
   EXPECT_EQ(status, 0) << said;
   said = run(bin + "cleave record -o " + trace + " -- " + program, &status);
   EXPECT_EQ(status, 0) << said;
@@ -58,15 +61,44 @@ Seen record(const std::string& flags) {
   EXPECT_EQ(status, 0) << seen.validation;
   std::istringstream text(run(bin + "cleave trace export " + trace, &status));
   EXPECT_EQ(status, 0);
-  const std::set<std::string> kept = {"fork", "join", "acquire", "release", "acquire-shared", "release-shared", "wait",
-                                      "wake", "signal", "broadcast", "once-begin", "once-end", "once-seen", "once-abort"};
+  const std::set<std::string> kept = {
+      "fork", "join",   "acquire",   "release",    "acquire-shared", "release-shared", "wait",
+      "wake", "signal", "broadcast", "once-begin", "once-end",       "once-seen",      "once-abort"};
   const std::set<std::string> atomics = {"latch", "semaphore", "number"};  // built on updates and futexes
-  const std::set<std::string> families = {"mutex", "two", "unique", "recursive", "timed", "recursive_timed", "shared",
-                                          "shared_timed", "wait_for", "wait_until", "notify", "latch", "barrier",
-                                          "semaphore", "atomic_wait", "call_once", "broken_once", "guard", "joined",
-                                          "jthread", "promise", "async", "detached", "any_wait", "any_notify", "refused",
-                                          "shared_tried", "new_plain", "new_sized", "new_nothrow", "new_aligned",
-                                          "new_aligned_sized", "new_aligned_nothrow", "new_objects"};
+  const std::set<std::string> families = {"mutex",
+                                          "two",
+                                          "unique",
+                                          "recursive",
+                                          "timed",
+                                          "recursive_timed",
+                                          "shared",
+                                          "shared_timed",
+                                          "wait_for",
+                                          "wait_until",
+                                          "notify",
+                                          "latch",
+                                          "barrier",
+                                          "semaphore",
+                                          "atomic_wait",
+                                          "call_once",
+                                          "broken_once",
+                                          "guard",
+                                          "joined",
+                                          "jthread",
+                                          "promise",
+                                          "async",
+                                          "detached",
+                                          "any_wait",
+                                          "any_notify",
+                                          "refused",
+                                          "shared_tried",
+                                          "new_plain",
+                                          "new_sized",
+                                          "new_nothrow",
+                                          "new_aligned",
+                                          "new_aligned_sized",
+                                          "new_aligned_nothrow",
+                                          "new_objects"};
   std::string unit;
   for (std::string line; std::getline(text, line);) {
     std::istringstream words(line);
@@ -81,8 +113,10 @@ Seen record(const std::string& flags) {
       seen.units[unit].push_back(verb == "alloc" ? verb + " " + bytes : verb);
     }
     if (!kept.contains(verb) || (verb == "once-seen" && name != "flag" && name != "broken")) continue;
-    if (thread == "main") seen.units[unit].push_back(verb);
-    else seen.threads[thread].push_back(verb);
+    if (thread == "main")
+      seen.units[unit].push_back(verb);
+    else
+      seen.threads[thread].push_back(verb);
   }
   return seen;
 }
@@ -110,7 +144,9 @@ TEST_P(StdPrimitives, ExactEvents) {
       {"call_once", {"once-begin", "once-end", "once-seen"}},
       {"broken_once", {"once-begin", "once-abort", "once-begin", "once-end"}},
       {"guard", {"once-begin", "once-abort", "once-begin", "once-end"}},
-      {"any_wait", {"acquire-shared", "acquire", "release-shared", "wait", "wake", "release", "acquire-shared", "release-shared"}},
+      {"any_wait",
+       {"acquire-shared", "acquire", "release-shared", "wait", "wake", "release", "acquire-shared",
+        "release-shared"}},
       {"any_notify", {"acquire", "signal", "release", "acquire", "broadcast", "release"}},
       {"refused", {"acquire", "fork", "join", "release"}},
       {"shared_tried", {"acquire-shared", "release-shared", "acquire", "release"}},

@@ -55,8 +55,9 @@ TEST(Expression, EvaluatesAsTheMachineDoes) {
 }
 
 TEST(Expression, WrongTextIsAnErrorThatQuotesIt) {
-  for (const char* bad : {"", "(", "(+ x", "(+ x c)", "(foo x y)", "z", "(and x y)", "(+ x y) y", "(_ bv5 65)",
-                          "((_ extract 3 9) p)", "(< x)", "99999999999999999999", "((_ zero_extend 40) p)", "(=> x y z)"}) {
+  for (const char* bad :
+       {"", "(", "(+ x", "(+ x c)", "(foo x y)", "z", "(and x y)", "(+ x y) y", "(_ bv5 65)",
+        "((_ extract 3 9) p)", "(< x)", "99999999999999999999", "((_ zero_extend 40) p)", "(=> x y z)"}) {
     ExpressionPool pool;
     Names names(pool);
     Result<ExpressionId> e = parse_expression(bad, pool, names);
@@ -68,8 +69,8 @@ TEST(Expression, WrongTextIsAnErrorThatQuotesIt) {
   EXPECT_FALSE(parse_expression(deep, pool, names).ok());
 }
 
-// Folding must not change a value, and printing must be readable again: random expressions, built once with folding
-// and evaluated once by the plain rules of apply().
+// Folding must not change a value, and printing must be readable again: random expressions, built once with
+// folding and evaluated once by the plain rules of apply().
 TEST(Expression, FoldingAndPrintingKeepTheValue) {
   Random random(7);
   for (int round = 0; round < 5000; ++round) {
@@ -77,10 +78,13 @@ TEST(Expression, FoldingAndPrintingKeepTheValue) {
     std::vector<uint64_t> values;
     for (int i = 0; i < 5; ++i) values.push_back(random.chance(1, 2) ? random.below(4) : random.next());
     values[2] &= 0xffffffff, values[3] &= 0xffffffff, values[4] &= 1;
-    std::vector<std::pair<ExpressionId, uint64_t>> bits32 = {
-        {pool.symbol(SymbolId{2}, 32), values[2]}, {pool.symbol(SymbolId{3}, 32), values[3]},
-        {pool.constant(0, 32), 0}, {pool.constant(1, 32), 1}, {pool.constant(0xffffffff, 32), 0xffffffff}};
-    std::vector<std::pair<ExpressionId, uint64_t>> truths = {{pool.symbol(SymbolId{4}, 1), values[4]}, {pool.truth(true), 1}};
+    std::vector<std::pair<ExpressionId, uint64_t>> bits32 = {{pool.symbol(SymbolId{2}, 32), values[2]},
+                                                             {pool.symbol(SymbolId{3}, 32), values[3]},
+                                                             {pool.constant(0, 32), 0},
+                                                             {pool.constant(1, 32), 1},
+                                                             {pool.constant(0xffffffff, 32), 0xffffffff}};
+    std::vector<std::pair<ExpressionId, uint64_t>> truths = {{pool.symbol(SymbolId{4}, 1), values[4]},
+                                                             {pool.truth(true), 1}};
     for (int step = 0; step < 12; ++step) {
       auto a = bits32[random.below(bits32.size())], b = bits32[random.below(bits32.size())];
       auto c = truths[random.below(truths.size())], d = truths[random.below(truths.size())];

@@ -86,7 +86,8 @@ void FakeRecorder::flush_raw(uint32_t thread) {
   Buffer& from = buffer(thread);
   std::vector<uint64_t> words;
   for (const auto& record : from.records) words.insert(words.end(), record.begin(), record.end());
-  cleave_chunk_header header{.kind = CLEAVE_CHUNK_RECORDS, .flags = CLEAVE_CHUNK_RAW, .thread = thread, .sequence = from.sequence++};
+  cleave_chunk_header header{
+      .kind = CLEAVE_CHUNK_RECORDS, .flags = CLEAVE_CHUNK_RAW, .thread = thread, .sequence = from.sequence++};
   header.words = static_cast<uint32_t>(words.size());
   header.checksum = cleave_raw_checksum(&header, words.data());
   chunk(header, {reinterpret_cast<const char*>(words.data()), words.size() * sizeof(uint64_t)});

@@ -248,10 +248,13 @@ TEST(Merge, AnotherThreadMayComeBetweenTheAccessesOfASegment) {
   EXPECT_EQ(read.notes.unexplained_reads, 0u);
   std::vector<std::string> all =
       lines_of(happenings(read.trace), [](const Happening& one) { return one.object == "g0"; });
-  EXPECT_EQ(std::ranges::count_if(all, [](const std::string& line) { return line.find("write 1") != std::string::npos; }),
+  EXPECT_EQ(std::ranges::count_if(
+                all, [](const std::string& line) { return line.find("write 1") != std::string::npos; }),
             2);
-  auto first_write = std::ranges::find_if(all, [](const std::string& line) { return line.find("write") != std::string::npos; });
-  EXPECT_EQ(std::count_if(all.begin(), first_write, [](const std::string& line) { return line.find("read 0") != std::string::npos; }),
+  auto first_write = std::ranges::find_if(
+      all, [](const std::string& line) { return line.find("write") != std::string::npos; });
+  EXPECT_EQ(std::count_if(all.begin(), first_write,
+                          [](const std::string& line) { return line.find("read 0") != std::string::npos; }),
             4);
 }
 

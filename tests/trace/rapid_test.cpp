@@ -26,14 +26,16 @@ TEST(Rapid, EveryOperationIsRead) {
             "T1 write x 0 @rapid:5\nT1 release l @rapid:4\nT1 end @rapid:6\nT0 join T1 @rapid:7\n");
 }
 
-// Names that are a letter and a number are found without hashing once they are known; what only looks like one is not.
+// Names that are a letter and a number are found without hashing once they are known; what only looks like
+// one is not.
 TEST(Rapid, NamesThatLookAlikeStayApart) {
   std::string text;
   const char* threads[] = {"T", "T0", "T1", "T01", "T12", "S1", "T123456789"};
   const char* variables[] = {"V", "V0", "V1", "V01", "V10", "W1", "V100000000", "V1x"};
   for (int round = 0; round < 3; ++round) {
     for (const char* thread : threads) {
-      for (const char* variable : variables) text += fmt::format("{}|{}({})|{}\n", thread, round ? "r" : "w", variable, 7);
+      for (const char* variable : variables)
+        text += fmt::format("{}|{}({})|{}\n", thread, round ? "r" : "w", variable, 7);
     }
   }
   Result<Trace> trace = parse_rapid_trace(text, "test");
@@ -41,7 +43,8 @@ TEST(Rapid, NamesThatLookAlikeStayApart) {
   ASSERT_EQ(trace.value().size(), 3 * std::size(threads) * std::size(variables));
   for (size_t i = 0; i < trace.value().size(); ++i) {
     const Event& event = trace.value().events()[i];
-    EXPECT_EQ(trace.value().thread(event.thread).name, threads[i / std::size(variables) % std::size(threads)]);
+    EXPECT_EQ(trace.value().thread(event.thread).name,
+              threads[i / std::size(variables) % std::size(threads)]);
     EXPECT_EQ(trace.value().variable(event.variable()).name, variables[i % std::size(variables)]);
     EXPECT_EQ(event.kind, i < std::size(threads) * std::size(variables) ? EventKind::Write : EventKind::Read);
   }
@@ -50,11 +53,14 @@ TEST(Rapid, NamesThatLookAlikeStayApart) {
 // A blank at its end makes a line one that is read word by word.
 TEST(Rapid, AGlanceGivesWhatReadingWordByWordGives) {
   Random random(11);
-  auto one_of = [&](std::initializer_list<const char*> words) { return words.begin()[random.below(words.size())]; };
+  auto one_of = [&](std::initializer_list<const char*> words) {
+    return words.begin()[random.below(words.size())];
+  };
   auto name = [&](const char* letters) {
     std::string text(1, letters[random.below(3)]);
     if (random.chance(1, 20)) text += one_of({"", "x", "0", "00", "(", ")", "|", "-"});
-    for (uint64_t digits = random.chance(1, 30) ? 8 : random.below(5); digits > 0; --digits) text += static_cast<char>('0' + random.below(10));
+    for (uint64_t digits = random.chance(1, 30) ? 8 : random.below(5); digits > 0; --digits)
+      text += static_cast<char>('0' + random.below(10));
     return text;
   };
   const std::vector<std::string> locations{"0", "7", "07", "42", "4194304", "12345678", "a1", ""};
@@ -64,11 +70,13 @@ TEST(Rapid, AGlanceGivesWhatReadingWordByWordGives) {
     for (int n = 0; n < 12; ++n) threads.push_back(name("TTS")), variables.push_back(name("VVW"));
     std::string quick, slow;
     for (int n = 0; n < 40; ++n) {
-      std::string what = one_of({"r", "w", "r", "w", "r", "w", "begin", "end", "begin", "acq", "rel", "fork", "beg"});
+      std::string what =
+          one_of({"r", "w", "r", "w", "r", "w", "begin", "end", "begin", "acq", "rel", "fork", "beg"});
       if (what == "beg" && !random.chance(1, 8)) what = "end";
       if (what.size() < 3 || what == "acq" || what == "rel") what += "(" + variables[random.below(12)] + ")";
       if (what == "fork") what += "(" + threads[random.below(12)] + ")";
-      std::string line = threads[random.below(12)] + "|" + what + "|" + locations[random.below(locations.size())];
+      std::string line =
+          threads[random.below(12)] + "|" + what + "|" + locations[random.below(locations.size())];
       quick += line + "\n";
       slow += line + " \n";
     }

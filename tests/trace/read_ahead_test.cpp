@@ -17,8 +17,8 @@
 namespace cleave {
 namespace {
 
-// Several batches in which tables grow and entries change: blocks that come and go and turn out to be objects, locations
-// that are split, locks, threads, updates.
+// Several batches in which tables grow and entries change: blocks that come and go and turn out to be
+// objects, locations that are split, locks, threads, updates.
 FakeRecorder growing_program() {
   FakeProgram program;
   FakeRecorder& r = program.recorder;

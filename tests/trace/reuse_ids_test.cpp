@@ -15,7 +15,8 @@ namespace cleave {
 namespace {
 
 std::string test_file() {
-  return testing::TempDir() + "reuse_ids_test." + testing::UnitTest::GetInstance()->current_test_info()->name() + ".cleave";
+  return testing::TempDir() + "reuse_ids_test." +
+         testing::UnitTest::GetInstance()->current_test_info()->name() + ".cleave";
 }
 
 StreamComparison compared(FakeRecorder& r, uint32_t threads, bool tables = true) {
@@ -100,7 +101,8 @@ TEST(ReuseIds, TablesOfALoopThatAllocatesStaySmall) {
   }
 }
 
-// What a container holds may outlive the object that the container was in; that object's id is its own until then.
+// What a container holds may outlive the object that the container was in; that object's id is its own until
+// then.
 TEST(ReuseIds, AnObjectIsThereAsLongAsSomethingIsSaidToBeInIt) {
   Bank bank;
   FakeRecorder& r = bank.r();
@@ -135,7 +137,8 @@ TEST(ReuseIds, HostileTracesAreReadAllTheSame) {
   Random random(5);
   for (int i = 0; i < 60; ++i) {
     std::string bytes = any.r().bytes();
-    for (uint64_t n = 1 + random.below(6); n > 0; --n) bytes[random.below(bytes.size())] = static_cast<char>(random.next());
+    for (uint64_t n = 1 + random.below(6); n > 0; --n)
+      bytes[random.below(bytes.size())] = static_cast<char>(random.next());
     correct_checksums(bytes);
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
     if (!open_binary_trace(path).ok()) continue;

@@ -77,7 +77,8 @@ class Comparison {
       std::string wrong = event(reused[i], own[i]);
       if (wrong.empty() && own[i].kind == EventKind::Update && reusing_.old_value(i) != plain_.old_value(i))
         wrong = "old value";
-      if (!wrong.empty()) return fmt::format("event {} of the batch ({}): {}", i, word_of(own[i].kind), wrong);
+      if (!wrong.empty())
+        return fmt::format("event {} of the batch ({}): {}", i, word_of(own[i].kind), wrong);
     }
     return end();
   }
@@ -90,7 +91,8 @@ class Comparison {
     std::string a = text_of(reusing_.tables(), reused), b = text_of(plain_.tables(), own);
     if (a != b) return a + " instead of " + b;
     if constexpr (std::is_same_v<Id, VariableId>) {
-      ObjectId object = reusing_.tables().variable(reused).object, other = plain_.tables().variable(own).object;
+      ObjectId object = reusing_.tables().variable(reused).object,
+               other = plain_.tables().variable(own).object;
       if (std::string wrong = both(object, other); !wrong.empty()) return wrong;
       return variables_.meet(raw(reused), raw(own));
     } else if constexpr (std::is_same_v<Id, ObjectId>) {
@@ -156,7 +158,8 @@ std::vector<Event> list(std::span<const Event> events) { return {events.begin(),
 // What ReadAhead makes of the same: the same ids, since they are used again in a defined order.
 std::string same(const EventSource& ahead, const EventSource& direct, bool tables) {
   const FreedIds &a = ahead.freed(), &b = direct.freed();
-  if (a.variables != b.variables || a.objects != b.objects || a.syncs != b.syncs) return "ahead: something else ended";
+  if (a.variables != b.variables || a.objects != b.objects || a.syncs != b.syncs)
+    return "ahead: something else ended";
   if (ahead.splits().size() != direct.splits().size()) return "ahead: splits";
   if (!tables) return {};
   const TableChanges &c = ahead.tables().changes(), &d = direct.tables().changes();
@@ -182,7 +185,8 @@ StreamComparison compare_streams(const std::string& path, bool tables) {
       result.difference = "an error";
     } else {
       result.difference = comparison.batch(reused.value(), own.value());
-      if (result.difference.empty() && list(mirrored.value()) != list(reused.value())) result.difference = "ahead: events";
+      if (result.difference.empty() && list(mirrored.value()) != list(reused.value()))
+        result.difference = "ahead: events";
       if (result.difference.empty()) result.difference = same(ahead, *reusing.value(), tables);
     }
     if (!result.difference.empty() || own.value().empty()) break;

@@ -1,5 +1,6 @@
-// A recorded trace streamed with ids that are used again (ReadOptions::reuse_ids), compared with the same trace streamed
-// with an id for everything: the events must be the same when ids are replaced by what they denote at that moment.
+// A recorded trace streamed with ids that are used again (ReadOptions::reuse_ids), compared with the same
+// trace streamed with an id for everything: the events must be the same when ids are replaced by what they
+// denote at that moment.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ struct StreamComparison {
   size_t all_variables = 0, all_objects = 0, all_syncs = 0;  // and without reuse
 };
 
-// Both, and the first through ReadAhead too. `tables`: compare the whole tables of these two after each batch.
+// Both, and the first through ReadAhead too. `tables`: compare the whole tables of these two after each
+// batch.
 StreamComparison compare_streams(const std::string& path, bool tables);
 
 }  // namespace cleave

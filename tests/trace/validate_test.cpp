@@ -80,14 +80,18 @@ TEST(Validate, SemaphoresBarriersOnceAndUnits) {
   EXPECT_EQ(verdict("T1 once-begin o\nT2 once-seen o\n"), "event 1: T2 once-seen o: it is still running\n");
   EXPECT_EQ(verdict("T1 once-begin o\nT2 once-begin o\n"), "event 1: T2 once-begin o: it is still running\n");
   EXPECT_EQ(verdict("T1 once-abort o\n"), "event 0: T1 once-abort o: it was not running\n");
-  EXPECT_EQ(verdict("T1 once-begin o\nT1 once-abort o\nT2 once-begin o\nT2 once-end o\nT1 once-seen o\n"), "");
+  EXPECT_EQ(verdict("T1 once-begin o\nT1 once-abort o\nT2 once-begin o\nT2 once-end o\nT1 once-seen o\n"),
+            "");
   EXPECT_EQ(verdict("T1 end\n"), "event 0: T1 end: no unit of its thread is open\n");
 }
 
-// Of a recorded program: T1 lost the processor and its reads stand before the writes that they saw; 7 was never written.
+// Of a recorded program: T1 lost the processor and its reads stand before the writes that they saw; 7 was
+// never written.
 TEST(Validate, ReadsOfWhatIsWrittenLaterRaceAndAreNotUnwritten) {
-  Result<Trace> trace = parse_text_trace("variable x address=0x1000 size=4\nT1 read x 1\nT1 read x 2\nT1 read x 7\nT1 read x 3\n"
-                                         "T2 write x 1\nT2 write x 2\nT2 write x 3\n", "t");
+  Result<Trace> trace = parse_text_trace(
+      "variable x address=0x1000 size=4\nT1 read x 1\nT1 read x 2\nT1 read x 7\nT1 read x 3\n"
+      "T2 write x 1\nT2 write x 2\nT2 write x 3\n",
+      "t");
   ASSERT_TRUE(trace.ok());
   TraceSource source(trace.value());
   Result<Validation> validation = validate_trace(source);

@@ -1,5 +1,5 @@
-// The whole suite of programs/, each recorded once: streamed with ids that are used again the events are those that they are
-// with an id for everything, and no event has an id of something that has ended.
+// The whole suite of programs/, each recorded once: streamed with ids that are used again the events are
+// those that they are with an id for everything, and no event has an id of something that has ended.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,8 @@ TEST(Suite, NothingIsTouchedAfterItsEnd) {
   namespace fs = std::filesystem;
   const char* elsewhere = std::getenv("CLEAVE_PROGRAMS");
   const fs::path folder = elsewhere != nullptr ? elsewhere : CLEAVE_BINARY_DIR "/programs/cleave";
-  ASSERT_TRUE(fs::is_directory(folder)) << "build the programs first: cmake --build build --target programs_cleave";
+  ASSERT_TRUE(fs::is_directory(folder))
+      << "build the programs first: cmake --build build --target programs_cleave";
   std::vector<fs::path> programs;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     if (entry.is_regular_file() && entry.path().extension().empty()) programs.push_back(entry.path());
@@ -29,7 +30,8 @@ TEST(Suite, NothingIsTouchedAfterItsEnd) {
   for (const fs::path& program : programs) {
     std::string trace = (scratch / "suite.cleave").string();
     fs::remove(trace);
-    std::string line = "cd " + scratch.string() + " && timeout 60 " CLEAVE_BINARY_DIR "/bin/cleave record -o " + trace + " -- " +
+    std::string line = "cd " + scratch.string() +
+                       " && timeout 60 " CLEAVE_BINARY_DIR "/bin/cleave record -o " + trace + " -- " +
                        program.string() + " > /dev/null 2>&1";
     (void)!std::system(line.c_str());
     StreamComparison result = compare_streams(trace, false);
@@ -41,8 +43,8 @@ TEST(Suite, NothingIsTouchedAfterItsEnd) {
   fs::remove_all(scratch);
   EXPECT_GT(variables, 1000u);
   EXPECT_GT(objects, 1000u);
-  std::cout << programs.size() << " programs, " << events << " events; ended: " << variables << " variables, " << objects << " objects, "
-            << syncs << " locks\n";
+  std::cout << programs.size() << " programs, " << events << " events; ended: " << variables << " variables, "
+            << objects << " objects, " << syncs << " locks\n";
 }
 
 }  // namespace

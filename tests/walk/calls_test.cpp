@@ -71,18 +71,20 @@ TEST_P(CallsAt, ThroughPointersAreFollowed) {
     const EventIndex at{e};
     if (!writes(event.kind) || symbolic.stored(at) == kNone<ExpressionId>) continue;
     const std::string& name = walked->recorded.trace.variable(event.variable()).name;
-    EXPECT_EQ(symbolic.pool().evaluate(symbolic.stored(at), recorded), event.value) << name << ", event " << e;
+    EXPECT_EQ(symbolic.pool().evaluate(symbolic.stored(at), recorded), event.value)
+        << name << ", event " << e;
     ++stores[name];
     expressions[name] += !symbolic.pool().is_constant(symbolic.stored(at));
   }
-  for (const char* name : {"out_pointer", "out_virtual", "out_second_base", "out_lambda", "out_thrown", "out_rethrown", "out_nested"}) {
+  for (const char* name : {"out_pointer", "out_virtual", "out_second_base", "out_lambda", "out_thrown",
+                           "out_rethrown", "out_nested"}) {
     EXPECT_EQ(stores[name], 6u) << name;
     EXPECT_EQ(expressions[name], 6u) << name << " is not lifted";
   }
 }
 
-// A call that leaves no record, then one at the very end of the function: the records of the second are not taken for
-// something that the first called back, nor the caller's for something that the second did.
+// A call that leaves no record, then one at the very end of the function: the records of the second are not
+// taken for something that the first called back, nor the caller's for something that the second did.
 const char* kEnds = R"(
 #include <stdio.h>
 #include <mutex>
@@ -124,9 +126,11 @@ TEST_P(CallsAt, AtTheEndOfAFunctionLeaveItOnce) {
   std::map<std::string, size_t> expressions;
   for (size_t e = 0; e < walked->recorded.trace.size(); ++e) {
     const Event& event = walked->recorded.trace.events()[e];
-    const ExpressionId stored = writes(event.kind) ? lifted.value().stored(EventIndex{e}) : kNone<ExpressionId>;
+    const ExpressionId stored =
+        writes(event.kind) ? lifted.value().stored(EventIndex{e}) : kNone<ExpressionId>;
     if (stored == kNone<ExpressionId>) continue;
-    expressions[walked->recorded.trace.variable(event.variable()).name] += !lifted.value().pool().is_constant(stored);
+    expressions[walked->recorded.trace.variable(event.variable()).name] +=
+        !lifted.value().pool().is_constant(stored);
   }
   EXPECT_EQ(expressions["out_x"], 6u);
   EXPECT_EQ(expressions["in_x"], 6u);

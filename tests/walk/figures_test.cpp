@@ -1,4 +1,5 @@
-// The figures of the CTP paper as C programs: recorded, walked, decided. The same as text traces: tests/solve.
+// The figures of the CTP paper as C programs: recorded, walked, decided. The same as text traces:
+// tests/solve.
 #include "solve/feasibility.h"
 #include "walk/recorded_program.h"
 
@@ -12,16 +13,18 @@ struct Answers {
 // Of `x`: T1's first two accesses with T2's first write between them, under each model.
 Answers decide(const std::string& name, const std::string& body, Pattern pattern) {
   // T2 is held back by sleeping, so that the run is the serial one of the figure.
-  auto walked = record_program(name + ".c",
-                               "#include <pthread.h>\n#include <unistd.h>\n"
-                               "static pthread_mutex_t mx = PTHREAD_MUTEX_INITIALIZER, m = PTHREAD_MUTEX_INITIALIZER;\n"
-                               "static pthread_cond_t c = PTHREAD_COND_INITIALIZER;\n"
-                               "static int ready; static long x; long sink;\n"
-                               "static long get(void) { pthread_mutex_lock(&mx); long v = x; pthread_mutex_unlock(&mx); return v; }\n"
-                               "static void set(long v) { pthread_mutex_lock(&mx); x = v; pthread_mutex_unlock(&mx); }\n" + body +
-                                   "int main(void) { pthread_t a, b; pthread_create(&a, 0, one, 0); pthread_create(&b, 0, two, 0);\n"
-                                   "  pthread_join(a, 0); pthread_join(b, 0); (void)c, (void)m; return ready > 1; }\n",
-                               "-O1");
+  auto walked = record_program(
+      name + ".c",
+      "#include <pthread.h>\n#include <unistd.h>\n"
+      "static pthread_mutex_t mx = PTHREAD_MUTEX_INITIALIZER, m = PTHREAD_MUTEX_INITIALIZER;\n"
+      "static pthread_cond_t c = PTHREAD_COND_INITIALIZER;\n"
+      "static int ready; static long x; long sink;\n"
+      "static long get(void) { pthread_mutex_lock(&mx); long v = x; pthread_mutex_unlock(&mx); return v; }\n"
+      "static void set(long v) { pthread_mutex_lock(&mx); x = v; pthread_mutex_unlock(&mx); }\n" +
+          body +
+          "int main(void) { pthread_t a, b; pthread_create(&a, 0, one, 0); pthread_create(&b, 0, two, 0);\n"
+          "  pthread_join(a, 0); pthread_join(b, 0); (void)c, (void)m; return ready > 1; }\n",
+      "-O1");
   Answers answers;
   if (!walked) return answers;
   Result<SymbolicTrace> symbolic = walk_recorded_paths(walked->recorded, {walked->program}, &walked->report);
@@ -43,7 +46,8 @@ Answers decide(const std::string& name, const std::string& body, Pattern pattern
   auto ask = [&](DataModel model) {
     FeasibilityOptions options;
     options.model = model;
-    Feasibility got = FeasibilityChecker(symbolic.value(), options).decide({unit[0], remote[0], unit[1], pattern});
+    Feasibility got =
+        FeasibilityChecker(symbolic.value(), options).decide({unit[0], remote[0], unit[1], pattern});
     EXPECT_NE(got.answer, Answer::Unknown) << got.why;
     return got.answer;
   };
@@ -53,14 +57,19 @@ Answers decide(const std::string& name, const std::string& body, Pattern pattern
 
 std::string first_example(const std::string& condition) {
   return "static void *one(void *u) { long a = get(); set(a + 1); return u; }\n"
-         "static void *two(void *u) { usleep(200000); long b = get(); if (" + condition + ") set(5); return u; }\n";
+         "static void *two(void *u) { usleep(200000); long b = get(); if (" +
+         condition + ") set(5); return u; }\n";
 }
 
 std::string second_example(bool ordered) {
   return std::string("static void *one(void *u) { set(1); sink = get() + 1;\n") +
-         (ordered ? "  pthread_mutex_lock(&m); ready = 1; pthread_cond_signal(&c); pthread_mutex_unlock(&m);\n" : "") + "  return u; }\n" +
-         "static void *two(void *u) { " +
-         (ordered ? "pthread_mutex_lock(&m); while (!ready) pthread_cond_wait(&c, &m); pthread_mutex_unlock(&m);" : "usleep(200000);") +
+         (ordered
+              ? "  pthread_mutex_lock(&m); ready = 1; pthread_cond_signal(&c); pthread_mutex_unlock(&m);\n"
+              : "") +
+         "  return u; }\n" + "static void *two(void *u) { " +
+         (ordered
+              ? "pthread_mutex_lock(&m); while (!ready) pthread_cond_wait(&c, &m); pthread_mutex_unlock(&m);"
+              : "usleep(200000);") +
          " set(3); return u; }\n";
 }
 
@@ -93,7 +102,8 @@ TEST(Figures127, SecondExampleWithoutSignalAndWait) {
   EXPECT_EQ(answers.recorded, Answer::Infeasible);
 }
 
-// A semaphore is synchronization that no flag helps: without data it still rules the second example out (figure 7).
+// A semaphore is synchronization that no flag helps: without data it still rules the second example out
+// (figure 7).
 TEST(Figure7, SynchronizationAloneRulesTheSecondExampleOut) {
   Answers answers = decide("second_semaphore",
                            "#include <semaphore.h>\nstatic sem_t s;\n"
@@ -106,10 +116,11 @@ TEST(Figure7, SynchronizationAloneRulesTheSecondExampleOut) {
 }
 
 TEST(Figure6, APrefixIsEnough) {
-  Answers answers = decide("sixth",
-                           "static void *one(void *u) { set(0); long a = get() + 1; if (a == 1) set(2); return u; }\n"
-                           "static void *two(void *u) { usleep(200000); set(3); sink = get(); return u; }\n",
-                           Pattern::WWR);
+  Answers answers =
+      decide("sixth",
+             "static void *one(void *u) { set(0); long a = get() + 1; if (a == 1) set(2); return u; }\n"
+             "static void *two(void *u) { usleep(200000); set(3); sink = get(); return u; }\n",
+             Pattern::WWR);
   EXPECT_EQ(answers.program, Answer::Feasible);
 }
 

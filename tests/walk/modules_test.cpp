@@ -1,4 +1,5 @@
-// Functions of another module, linked in or in a shared library: followed, and what they return is an expression.
+// Functions of another module, linked in or in a shared library: followed, and what they return is an
+// expression.
 #include <map>
 
 #include "walk/recorded_program.h"
@@ -61,17 +62,21 @@ class ModulesAt : public testing::TestWithParam<std::pair<const char*, bool>> {}
 TEST_P(ModulesAt, AreOneProgram) {
   const auto [level, shared] = GetParam();
   const std::string name = std::string("modules_") + (level + 1) + (shared ? "_shared" : "_linked");
-  const std::string folder = (scratch_folder() / (name + "_folder")).string(), library = folder + "/library.c";
+  const std::string folder = (scratch_folder() / (name + "_folder")).string(),
+                    library = folder + "/library.c";
   std::filesystem::create_directories(folder);
   std::ofstream(library) << kLibrary;
   std::string linked = library;
   if (shared) {
     linked = folder + "/liblibrary.so";
-    ASSERT_EQ(shell(CLEAVE_BINARY_DIR "/bin/cleave-cc -g -shared -fPIC " + std::string(level) + " " + library + " -o " + linked), 0);
+    ASSERT_EQ(shell(CLEAVE_BINARY_DIR "/bin/cleave-cc -g -shared -fPIC " + std::string(level) + " " +
+                    library + " -o " + linked),
+              0);
   }
   auto walked = record_program(name + ".c", kProgram, std::string(level) + " " + linked);
   ASSERT_TRUE(walked);
-  Result<SymbolicTrace> lifted = walk_recorded_paths(walked->recorded, {walked->program, linked}, &walked->report);
+  Result<SymbolicTrace> lifted =
+      walk_recorded_paths(walked->recorded, {walked->program, linked}, &walked->report);
   ASSERT_TRUE(lifted.ok()) << lifted.error().sentence();
   EXPECT_EQ(walked->report.mismatches, 0u) << walked->remarks();
   EXPECT_EQ(walked->report.threads_lost, 0u) << walked->remarks();
@@ -84,7 +89,8 @@ TEST_P(ModulesAt, AreOneProgram) {
     const EventIndex at{e};
     if (!writes(event.kind) || symbolic.stored(at) == kNone<ExpressionId>) continue;
     const std::string& variable = walked->recorded.trace.variable(event.variable()).name;
-    EXPECT_EQ(symbolic.pool().evaluate(symbolic.stored(at), recorded), event.value) << variable << ", event " << e;
+    EXPECT_EQ(symbolic.pool().evaluate(symbolic.stored(at), recorded), event.value)
+        << variable << ", event " << e;
     ++stores[variable];
     expressions[variable] += !symbolic.pool().is_constant(symbolic.stored(at));
   }
@@ -94,12 +100,16 @@ TEST_P(ModulesAt, AreOneProgram) {
   }
 }
 
-// Without the library's file the program is still walked: what the library did keeps its recorded values, and that is said.
+// Without the library's file the program is still walked: what the library did keeps its recorded values, and
+// that is said.
 TEST(Modules, ALibraryThatIsGoneIsSaid) {
-  const std::string folder = (scratch_folder() / "modules_gone_folder").string(), library = folder + "/liblibrary.so";
+  const std::string folder = (scratch_folder() / "modules_gone_folder").string(),
+                    library = folder + "/liblibrary.so";
   std::filesystem::create_directories(folder);
   std::ofstream(folder + "/library.c") << kLibrary;
-  ASSERT_EQ(shell(CLEAVE_BINARY_DIR "/bin/cleave-cc -g -shared -fPIC -O1 " + folder + "/library.c -o " + library), 0);
+  ASSERT_EQ(
+      shell(CLEAVE_BINARY_DIR "/bin/cleave-cc -g -shared -fPIC -O1 " + folder + "/library.c -o " + library),
+      0);
   auto walked = record_program("modules_gone.c", kProgram, "-O1 " + library);
   ASSERT_TRUE(walked);
   Result<SymbolicTrace> lifted = walk_recorded_paths(walked->recorded, {walked->program}, &walked->report);
@@ -109,8 +119,12 @@ TEST(Modules, ALibraryThatIsGoneIsSaid) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, ModulesAt,
-                         testing::Values(std::pair{"-O0", false}, std::pair{"-O2", false}, std::pair{"-O0", true}, std::pair{"-O2", true}),
-                         [](const auto& info) { return std::string(info.param.first + 1) + (info.param.second ? "_shared" : "_linked"); });
+                         testing::Values(std::pair{"-O0", false}, std::pair{"-O2", false},
+                                         std::pair{"-O0", true}, std::pair{"-O2", true}),
+                         [](const auto& info) {
+                           return std::string(info.param.first + 1) +
+                                  (info.param.second ? "_shared" : "_linked");
+                         });
 
 }  // namespace
 }  // namespace cleave

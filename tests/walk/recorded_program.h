@@ -31,7 +31,8 @@ inline int shell(const std::string& command) { return std::system((command + " >
 // A folder of the test process, gone with it.
 inline const std::filesystem::path& scratch_folder() {
   struct Folder {
-    std::filesystem::path path = std::filesystem::temp_directory_path() / ("cleave-walk-" + std::to_string(getpid()));
+    std::filesystem::path path =
+        std::filesystem::temp_directory_path() / ("cleave-walk-" + std::to_string(getpid()));
     Folder() { std::filesystem::create_directories(path); }
     ~Folder() {
       std::error_code ignored;
@@ -50,12 +51,15 @@ inline std::unique_ptr<Walked> load_recorded(const std::string& trace, const std
 }
 
 // `name` ends in .c or .cpp. Null after a failure.
-inline std::unique_ptr<Walked> record_program(const std::string& name, const std::string& source, const std::string& flags) {
+inline std::unique_ptr<Walked> record_program(const std::string& name, const std::string& source,
+                                              const std::string& flags) {
   std::filesystem::path file = scratch_folder() / name;
   std::string program = (scratch_folder() / file.stem()).string(), bin = CLEAVE_BINARY_DIR "/bin/";
   std::ofstream(file) << source;
-  std::string compiler = file.extension() == ".c" ? "cleave-cc -std=c11 -D_GNU_SOURCE" : "cleave-c++ -std=c++20";
-  EXPECT_EQ(shell(bin + compiler + " -g -pthread " + flags + " " + file.string() + " -o " + program), 0) << name << flags;
+  std::string compiler =
+      file.extension() == ".c" ? "cleave-cc -std=c11 -D_GNU_SOURCE" : "cleave-c++ -std=c++20";
+  EXPECT_EQ(shell(bin + compiler + " -g -pthread " + flags + " " + file.string() + " -o " + program), 0)
+      << name << flags;
   EXPECT_EQ(shell(bin + "cleave record -o " + program + ".cleave -- " + program), 0) << name << flags;
   return load_recorded(program + ".cleave", program);
 }

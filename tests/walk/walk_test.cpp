@@ -1,4 +1,5 @@
-// Programs compiled by cleave-c++, recorded, and walked again: every value the walk computes must be the recorded one.
+// Programs compiled by cleave-c++, recorded, and walked again: every value the walk computes must be the
+// recorded one.
 #include "symbolic/walk.h"
 
 #include <gtest/gtest.h>

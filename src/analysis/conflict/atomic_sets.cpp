@@ -44,8 +44,9 @@ class AtomicSets final : public Engine {
         for (const OpenUnit& over : tracker_.ended()) end(over);
         if (cover.unit != nullptr) cover.note = pack(node_of(*cover.unit, member.set));
       }
-      // What a heuristic has a unit touch besides its own object, a local variable above all, binds nobody as long as only
-      // this thread knows of it; and the next call may have another variable at the same place of the stack.
+      // What a heuristic has a unit touch besides its own object, a local variable above all, binds nobody as
+      // long as only this thread knows of it; and the next call may have another variable at the same place
+      // of the stack.
       const bool only_mine = memory_.only_by(event.variable(), event.thread);
       if (cover.note == 0) [[unlikely]] {
         alone(event, position);
@@ -97,8 +98,8 @@ class AtomicSets final : public Engine {
       any_declared = false;
     }
   };
-  // Without the sets that are gone: no access will ask for them. Nodes of their own end with them, since no edge enters
-  // those any more; but the first one is what other sets share.
+  // Without the sets that are gone: no access will ask for them. Nodes of their own end with them, since no
+  // edge enters those any more; but the first one is what other sets share.
   void drop_gone_sets(Nodes& nodes) {
     if (nodes.touched.empty()) return;
     auto gone = [&](SetId set) { return set != kNone<SetId> && sets_.info(set).gone; };
@@ -137,9 +138,9 @@ class AtomicSets final : public Engine {
     }
     return find(nodes_[unit.handle], unit, set);
   }
-  // An additional unit is a unit on the union of its sets: what it is not declared on shares the node of what it is
-  // declared on, or of what it touched first. Sets that it is declared on stay apart, but for those that one call touches directly
-  // in a lock section.
+  // An additional unit is a unit on the union of its sets: what it is not declared on shares the node of what
+  // it is declared on, or of what it touched first. Sets that it is declared on stay apart, but for those
+  // that one call touches directly in a lock section.
   NodeRef find(Nodes& nodes, const OpenUnit& unit, SetId set) {
     if (const Touched* known = nodes.touched.find(set)) return known->node;
     if (unit.merged != 0) {

@@ -41,7 +41,8 @@ Checker::Checker(const Trace& tables, CheckOptions options)
 
 Checker::~Checker() = default;
 
-bool Checker::feed(std::span<const Event> events, std::span<const VariableSplit> splits, const FreedIds& freed) {
+bool Checker::feed(std::span<const Event> events, std::span<const VariableSplit> splits,
+                   const FreedIds& freed) {
   if (!state_->engine) state_->start();
   state_->sets.refresh();
   bool more = true;

@@ -33,16 +33,17 @@ struct CheckOptions {
 struct CheckReport {
   std::vector<Finding> findings;              // shortest first
   std::map<size_t, uint64_t> cycles_by_size;  // unique cycles, as in Table 1
-  uint64_t counted_only = 0;                  // how many more there are, or may be, that are not among the findings (cycles.h)
-  uint64_t cycles_seen = 0;                   // edges that closed a cycle
+  uint64_t counted_only =
+      0;                     // how many more there are, or may be, that are not among the findings (cycles.h)
+  uint64_t cycles_seen = 0;  // edges that closed a cycle
   std::optional<EventIndex> first_violation;  // the event that closed the first cycle
   uint64_t events = 0;
-  uint64_t units = 0;        // nodes: units of work, of each of their sets
-  uint64_t edges = 0;        // between live units
-  size_t most_live = 0;      // |CG| of Table 1
-  size_t deepest = 0;        // nesting of units
-  bool complete = true;      // false: the trace ends in the middle
-  std::string unit_sources;  // what was used, as one would say to --units
+  uint64_t units = 0;                       // nodes: units of work, of each of their sets
+  uint64_t edges = 0;                       // between live units
+  size_t most_live = 0;                     // |CG| of Table 1
+  size_t deepest = 0;                       // nesting of units
+  bool complete = true;                     // false: the trace ends in the middle
+  std::string unit_sources;                 // what was used, as one would say to --units
   std::vector<UnmatchedPattern> unmatched;  // patterns about variables and sets that fitted none
 };
 
@@ -55,10 +56,11 @@ class Checker {
 
   // `splits` took place among the events, `freed` ended by the last of them. False: stop_at_first has what it
   // wanted.
-  bool feed(std::span<const Event> events, std::span<const VariableSplit> splits = {}, const FreedIds& freed = {});
+  bool feed(std::span<const Event> events, std::span<const VariableSplit> splits = {},
+            const FreedIds& freed = {});
   CheckReport report() const;
-  // How many entries are held besides the live graph: names that it may have to tell, sets, objects, what open units have
-  // touched. For those who count memory.
+  // How many entries are held besides the live graph: names that it may have to tell, sets, objects, what
+  // open units have touched. For those who count memory.
   size_t held() const;
 
  private:

@@ -63,18 +63,23 @@ std::string did(const AccessReport& access) {
   if (!access.variable.empty()) text += " of " + access.variable;
   if (access.file.empty()) return text;
   size_t slash = access.file.rfind('/');
-  return text + fmt::format(" ({}:{})", slash == std::string::npos ? access.file : access.file.substr(slash + 1), access.line);
+  return text + fmt::format(" ({}:{})",
+                            slash == std::string::npos ? access.file : access.file.substr(slash + 1),
+                            access.line);
 }
 
 std::string why_split(const Finding& finding) {
   const size_t n = finding.units.size();
   const UnitReport& split = finding.units[finding.split];
   const UnitReport& next = finding.units[(finding.split + 1) % n];
-  const std::string between = n == 2 ? fmt::format("{} of {} comes", next.name, next.thread)
-                                     : fmt::format("{} of {} and the others, one before the next, come", next.name, next.thread);
-  return fmt::format("{} of {} is split: {} after {} and before {}. No serial order of the {} units has its conflicts in this order.", split.name,
-                     split.thread, between, did(finding.edges[finding.split].first),
-                     did(finding.edges[(finding.split + n - 1) % n].second), n);
+  const std::string between =
+      n == 2 ? fmt::format("{} of {} comes", next.name, next.thread)
+             : fmt::format("{} of {} and the others, one before the next, come", next.name, next.thread);
+  return fmt::format(
+      "{} of {} is split: {} after {} and before {}. No serial order of the {} units has its conflicts in "
+      "this order.",
+      split.name, split.thread, between, did(finding.edges[finding.split].first),
+      did(finding.edges[(finding.split + n - 1) % n].second), n);
 }
 
 std::string joined(const std::set<std::string>& names) {
@@ -183,8 +188,8 @@ Finding CycleLog::describe(const Cycle& cycle, size_t rotation) const {
     edge.second.role = Role::To;
     finding.edges.push_back(std::move(edge));
   }
-  // The unit that the closing edge enters: the others all came between something it did and what it does now. They may
-  // be innocent; this one is not, so the finding is called after it.
+  // The unit that the closing edge enters: the others all came between something it did and what it does now.
+  // They may be innocent; this one is not, so the finding is called after it.
   finding.split = static_cast<uint32_t>((n - rotation) % n);
   finding.unit = labels[finding.split];
   finding.id = finding_id(FindingKind::Cycle, Pattern::None, finding.set, labels);

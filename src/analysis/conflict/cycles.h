@@ -1,8 +1,8 @@
 // Each unique cycle once: per set and cyclic sequence of unit functions, wherever the sequence is cut open.
 //
-// A unit that goes on for long and is split over and over is in unique cycles of any size: the sum of their sizes is the square of
-// the largest. So of those that split one unit on one set so many are kept whole as have kMostSteps units together, and any
-// shorter one; the others are counted.
+// A unit that goes on for long and is split over and over is in unique cycles of any size: the sum of their
+// sizes is the square of the largest. So of those that split one unit on one set so many are kept whole as
+// have kMostSteps units together, and any shorter one; the others are counted.
 #pragma once
 
 #include <functional>
@@ -44,8 +44,8 @@ class CycleLog {
   };
   // Those that split one unit on one set.
   struct Split {
-    size_t steps = 0;               // units of the cycles that are kept
-    size_t shortest = SIZE_MAX;     // of them
+    size_t steps = 0;            // units of the cycles that are kept
+    size_t shortest = SIZE_MAX;  // of them
   };
   static constexpr size_t kMostSteps = 4096;
   bool keep(uint32_t unit, uint32_t set, size_t size);

@@ -15,7 +15,11 @@ namespace cleave::conflict {
 class Engine {
  public:
   Engine(SetMap& sets, const Trace& tables, const CheckOptions& options)
-      : sets_(sets), tables_(tables), options_(options), names_(sets, tables), log_(names_, sets, tables, [this](const Finding& finding) { told(finding); }) {}
+      : sets_(sets),
+        tables_(tables),
+        options_(options),
+        names_(sets, tables),
+        log_(names_, sets, tables, [this](const Finding& finding) { told(finding); }) {}
   virtual ~Engine() = default;
 
   // `first` is the position of the first of the events. False: stop.

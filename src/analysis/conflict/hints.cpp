@@ -21,13 +21,17 @@ struct Field {
   std::string pattern;  // for cleave.toml: what covers it and all that is in it
 };
 
-// Of a variable that belongs to an object of the class: "Channel::queue_[]", "Channel::queue_.size", and "channel.queue_" where
-// the object is a global.
+// Of a variable that belongs to an object of the class: "Channel::queue_[]", "Channel::queue_.size", and
+// "channel.queue_" where the object is a global.
 std::optional<Field> field_of(const std::string& variable, const std::string& type, const Names& globals) {
   size_t begin = 0;
-  if (variable.starts_with(type) && std::string_view(variable).substr(type.size()).starts_with("::")) begin = type.size() + 2;
-  else if (globals.empty()) return std::nullopt;
-  else if (size_t dot = variable.find('.'); dot != std::string::npos && globals.contains(std::string_view(variable).substr(0, dot))) begin = dot + 1;
+  if (variable.starts_with(type) && std::string_view(variable).substr(type.size()).starts_with("::"))
+    begin = type.size() + 2;
+  else if (globals.empty())
+    return std::nullopt;
+  else if (size_t dot = variable.find('.');
+           dot != std::string::npos && globals.contains(std::string_view(variable).substr(0, dot)))
+    begin = dot + 1;
   if (begin == 0) return std::nullopt;
   const size_t end = std::min(variable.find_first_of("[.+", begin), variable.size());
   return Field{type + "::" + variable.substr(begin, end - begin), variable.substr(0, end) + "*"};
@@ -45,11 +49,13 @@ Names globals_of(const Trace& trace, const std::string& type) {
 // "Channel#1.mutex_" → "Channel::mutex_": the same for all instances.
 std::string lock_name(const std::string& name) {
   const size_t at = name.find_first_of("#@"), dot = name.find('.', at == std::string::npos ? 0 : at);
-  return at == std::string::npos || dot == std::string::npos ? name : name.substr(0, at) + "::" + name.substr(dot + 1);
+  return at == std::string::npos || dot == std::string::npos
+             ? name
+             : name.substr(0, at) + "::" + name.substr(dot + 1);
 }
 
-// The fields of some classes, and for each of them which locks were held at all accesses to it while there were several
-// threads.
+// The fields of some classes, and for each of them which locks were held at all accesses to it while there
+// were several threads.
 class FieldLocks {
  public:
   FieldLocks(const Trace& tables, const Names& types) {
@@ -68,8 +74,10 @@ class FieldLocks {
         alive.feed(event);
         if (raw(event.thread) >= held_.size()) held_.resize(raw(event.thread) + size_t{1});
         std::vector<Held>& held = held_[raw(event.thread)];
-        if (!is_access(event.kind)) follow(tables, event, held);
-        else if (Known* field = alive.alone() ? nullptr : field_of_variable(tables, event.variable())) meet(field->locks, held);
+        if (!is_access(event.kind))
+          follow(tables, event, held);
+        else if (Known* field = alive.alone() ? nullptr : field_of_variable(tables, event.variable()))
+          meet(field->locks, held);
       }
       forget(source.freed());
     }
@@ -91,7 +99,8 @@ class FieldLocks {
   Names patterns(const std::string& type, const Names& locks) const {
     Names found;
     for (const auto& [field, known] : class_of(type)->fields) {
-      if (known.locks && spelled(*known.locks) == locks) found.insert(known.patterns.begin(), known.patterns.end());
+      if (known.locks && spelled(*known.locks) == locks)
+        found.insert(known.patterns.begin(), known.patterns.end());
     }
     return found;
   }
@@ -125,11 +134,13 @@ class FieldLocks {
     }
   }
   const Class* class_of(const std::string& type) const {
-    auto it = std::find_if(types_.begin(), types_.end(), [&](const Class& known) { return known.type == type; });
+    auto it =
+        std::find_if(types_.begin(), types_.end(), [&](const Class& known) { return known.type == type; });
     return it == types_.end() ? nullptr : &*it;
   }
   Known* field_of_variable(const Trace& tables, VariableId variable) {
-    if (raw(variable) >= of_variable_.size()) of_variable_.resize(std::max(raw(variable) + size_t{1}, 2 * of_variable_.size()));
+    if (raw(variable) >= of_variable_.size())
+      of_variable_.resize(std::max(raw(variable) + size_t{1}, 2 * of_variable_.size()));
     Place& place = of_variable_[raw(variable)];
     if (place.field != nullptr || place.asked == batch_) return place.field;
     place.asked = batch_;
@@ -147,7 +158,8 @@ class FieldLocks {
     if (event.kind == EventKind::Acquire || event.kind == EventKind::AcquireShared)
       held.push_back({event.sync(), number_of(tables, event.sync())});
     if (event.kind != EventKind::Release && event.kind != EventKind::ReleaseShared) return;
-    auto it = std::find_if(held.rbegin(), held.rend(), [&](const Held& lock) { return lock.lock == event.sync(); });
+    auto it =
+        std::find_if(held.rbegin(), held.rend(), [&](const Held& lock) { return lock.lock == event.sync(); });
     if (it != held.rend()) held.erase(std::next(it).base());
   }
   static void meet(std::optional<Words>& common, const std::vector<Held>& held) {
@@ -164,10 +176,12 @@ class FieldLocks {
     common->erase(std::unique(common->begin(), common->end()), common->end());
   }
   uint32_t number_of(const Trace& tables, SyncId lock) {
-    if (raw(lock) >= by_lock_.size()) by_lock_.resize(std::max(raw(lock) + size_t{1}, 2 * by_lock_.size()), kNotAsked);
+    if (raw(lock) >= by_lock_.size())
+      by_lock_.resize(std::max(raw(lock) + size_t{1}, 2 * by_lock_.size()), kNotAsked);
     uint32_t& known = by_lock_[raw(lock)];
     if (known != kNotAsked) return known;
-    auto [it, fresh] = numbers_.try_emplace(lock_name(tables.sync(lock).name), static_cast<uint32_t>(names_.size()));
+    auto [it, fresh] =
+        numbers_.try_emplace(lock_name(tables.sync(lock).name), static_cast<uint32_t>(names_.size()));
     if (fresh) names_.push_back(it->first);
     return known = it->second;
   }
@@ -228,7 +242,8 @@ std::string about_sets(const Finding& cycle, const FieldLocks& locks) {
     lines += fmt::format("\n\"{}.{}\" = [{}]", cycle.set, first.substr(cycle.set.size() + 2),
                          quoted(locks.patterns(cycle.set, common)));
   }
-  return fmt::format("{}. If they have nothing to do with each other, say so in cleave.toml:\n[sets]{}", facts, lines);
+  return fmt::format("{}. If they have nothing to do with each other, say so in cleave.toml:\n[sets]{}",
+                     facts, lines);
 }
 
 // Nobody has asked for it: no annotation, no cleave.toml, no --units functions:.
@@ -252,13 +267,18 @@ std::string about_unit(const Finding& cycle, const Trace& trace, const UnitOptio
   const EdgeReport& back = cycle.edges[(cycle.split + cycle.edges.size() - 1) % cycle.edges.size()];
   std::string text;
   if (out.conflict == "RW" && back.conflict == "WR" && out.variable == back.variable) {
-    text = fmt::format("{} looks at {} again afterwards. If it decides by the second look alone, as code that checks again under "
-                       "the lock does, or if it", cycle.unit, out.variable);
+    text = fmt::format(
+        "{} looks at {} again afterwards. If it decides by the second look alone, as code that checks again "
+        "under "
+        "the lock does, or if it",
+        cycle.unit, out.variable);
   } else {
     text = fmt::format("if {}", cycle.unit);
   }
-  return fmt::format("{} is not meant to be atomic as a whole, put CLEAVE_NOT_ATOMIC before it, or say in cleave.toml:"
-                     "\n[units]\nnot_atomic = [\"{}\"]", text, cycle.unit);
+  return fmt::format(
+      "{} is not meant to be atomic as a whole, put CLEAVE_NOT_ATOMIC before it, or say in cleave.toml:"
+      "\n[units]\nnot_atomic = [\"{}\"]",
+      text, cycle.unit);
 }
 
 }  // namespace
@@ -268,10 +288,12 @@ bool locks_may_matter(const Trace& tables, const CheckOptions& options, std::spa
   Names types;
   for (const Finding& finding : findings) types.insert(finding.set);
   const FieldLocks locks(tables, types);
-  return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) { return fields_of(finding, locks).size() > 1; });
+  return std::any_of(findings.begin(), findings.end(),
+                     [&](const Finding& finding) { return fields_of(finding, locks).size() > 1; });
 }
 
-Status add_hints(const Trace& tables, const CheckOptions& options, std::span<Finding> findings, const SecondLook& again) {
+Status add_hints(const Trace& tables, const CheckOptions& options, std::span<Finding> findings,
+                 const SecondLook& again) {
   if (options.sets.one) return Done{};
   Names types;
   for (const Finding& finding : findings) types.insert(finding.set);
@@ -283,7 +305,8 @@ Status add_hints(const Trace& tables, const CheckOptions& options, std::span<Fin
   }
   for (Finding& finding : findings) {
     if (finding.split >= finding.edges.size()) continue;
-    for (std::string hint : {looked ? about_sets(finding, locks) : "", about_unit(finding, tables, options.units)}) {
+    for (std::string hint :
+         {looked ? about_sets(finding, locks) : "", about_unit(finding, tables, options.units)}) {
       if (!hint.empty()) finding.hints.push_back(std::move(hint));
     }
   }

@@ -32,7 +32,8 @@ void Memory::keep_reader(const Graph& graph, VariableState& state, NodeRef comes
   if (state.more == 0) state.more = take_more();
   std::vector<Touch>& more = more_[state.more - 1];
   if (more.size() <= kFew) {
-    std::erase_if(more, [&](const Touch& reader) { return reader.node == comes || !graph.alive(reader.node); });
+    std::erase_if(more,
+                  [&](const Touch& reader) { return reader.node == comes || !graph.alive(reader.node); });
   } else if (more.size() == more.capacity()) {
     keep_last_reads(graph, more);
     if (more.size() > more.capacity() / 2) more.reserve(2 * more.capacity());

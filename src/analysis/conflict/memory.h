@@ -21,7 +21,8 @@ struct alignas(64) VariableState {
   Touch writer;
   Touch reader;   // one of the readers since the last write; the others are in Memory::more_
   uint32_t more;  // 1 + where, 0: there are no others
-  uint32_t toucher;  // 1 + the only thread that has touched it; UINT32_MAX: there are several (atomic sets only)
+  uint32_t
+      toucher;  // 1 + the only thread that has touched it; UINT32_MAX: there are several (atomic sets only)
   EventKind writer_kind;
   bool named;  // an edge may speak of it
 };
@@ -75,7 +76,9 @@ class Memory {
     forget_readers(state, [](const Touch&) {});
   }
   // Whether an edge may speak of the variable.
-  bool named(VariableId variable) const { return raw(variable) < states_.size() && states_[raw(variable)].named; }
+  bool named(VariableId variable) const {
+    return raw(variable) < states_.size() && states_[raw(variable)].named;
+  }
   // The variable is no more: whoever has its number next begins anew.
   void forget(VariableId variable) {
     if (raw(variable) >= states_.size()) return;

@@ -28,7 +28,9 @@ void Names::keep(VariableId variable) {
   kept->second.set = sets_.keep(variable);
 }
 
-void Names::keep(SyncId sync) { syncs_.try_emplace({raw(sync), era_}, Sync{.name = tables_.sync(sync).name}); }
+void Names::keep(SyncId sync) {
+  syncs_.try_emplace({raw(sync), era_}, Sync{.name = tables_.sync(sync).name});
+}
 
 void Names::next_era(const Graph& graph) {
   ++era_;

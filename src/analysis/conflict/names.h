@@ -1,8 +1,9 @@
-// What the things are called that edges and units speak of, also after they have ended and their ids denote others.
+// What the things are called that edges and units speak of, also after they have ended and their ids denote
+// others.
 //
-// An edge has the number of the era in which it was made; an era ends whenever something does that might be named. What
-// an id meant for an edge is what first ended under that id in the edge's era or later, and if nothing did, what the
-// tables say. Only what a live edge or unit may name is kept.
+// An edge has the number of the era in which it was made; an era ends whenever something does that might be
+// named. What an id meant for an edge is what first ended under that id in the edge's era or later, and if
+// nothing did, what the tables say. Only what a live edge or unit may name is kept.
 #pragma once
 
 #include <cstdint>

@@ -10,8 +10,9 @@
 
 namespace cleave::conflict {
 
-// Heap blocks come and go with their events. Objects that have none (globals, members of others) are there from the moment
-// the tables know them, the latest at an address; where a block begins, it stands for what begins with it.
+// Heap blocks come and go with their events. Objects that have none (globals, members of others) are there
+// from the moment the tables know them, the latest at an address; where a block begins, it stands for what
+// begins with it.
 class ObjectsByAddress {
  public:
   // `tables` must outlive this; it may grow.
@@ -26,7 +27,9 @@ class ObjectsByAddress {
       put(changes.outer_set[placed_ - changes.outer_set_dropped], false);
   }
   // Of Alloc and Free events.
-  void feed(const Event& event) { event.kind == EventKind::Alloc ? put(event.allocation(), true) : remove(event.allocation()); }
+  void feed(const Event& event) {
+    event.kind == EventKind::Alloc ? put(event.allocation(), true) : remove(event.allocation());
+  }
   void forget(const FreedIds& freed) {
     for (ObjectId object : freed.objects) remove(object);
   }

@@ -32,7 +32,8 @@ bool Closure::must_end(const order::CriticalSection& section, uint32_t thread, u
     std::span<const order::CriticalSection> theirs = facts_.locks->sections(lock, other);
     auto after = std::upper_bound(theirs.begin(), theirs.end(), prefix_[other],
                                   [](Position p, const order::CriticalSection& s) { return p < s.acquired; });
-    // From their last section back to the first that is later in the trace than ours: one that conflicts is enough.
+    // From their last section back to the first that is later in the trace than ours: one that conflicts is
+    // enough.
     while (after != theirs.begin() && (--after)->acquire_event > section.acquire_event) {
       if (!(section.shared && after->shared)) return true;
     }

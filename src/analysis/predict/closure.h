@@ -11,15 +11,16 @@ class Closure {
  public:
   explicit Closure(const Facts& facts) : facts_(facts), prefix_(facts.trace.threads().size(), 0) {}
 
-  // Adds the thread's first events up to the position, and what they need. A thread that is fixed is not extended.
+  // Adds the thread's first events up to the position, and what they need. A thread that is fixed is not
+  // extended.
   void add(uint32_t thread, Position position);
   // Nothing of this thread may be added beyond the position.
   void fix(uint32_t thread, Position position) { fixed_.push_back({thread, position}); }
   // Nobody else may stay inside a critical section of this lock.
   void want(order::LockUse lock) { wanted_.push_back(lock); }
 
-  // Extends threads until of any two conflicting sections of a lock the earlier ends. False if a fixed thread would
-  // have to go on, or a section never ends.
+  // Extends threads until of any two conflicting sections of a lock the earlier ends. False if a fixed thread
+  // would have to go on, or a section never ends.
   bool close();
 
   const std::vector<Position>& prefix() const { return prefix_; }

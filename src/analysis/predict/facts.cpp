@@ -26,7 +26,8 @@ SharedAccesses::SharedAccesses(const Trace& trace) {
   }
   offset_.assign(variables + 1, 0);
   for (const Event& event : trace.events()) {
-    if (is_access(event.kind) && owner[event.object] == kSeveral && written[event.object]) ++offset_[event.object + 1];
+    if (is_access(event.kind) && owner[event.object] == kSeveral && written[event.object])
+      ++offset_[event.object + 1];
   }
   for (size_t v = 1; v <= variables; ++v) offset_[v] += offset_[v - 1];
   events_.resize(offset_[variables]);

@@ -1,5 +1,5 @@
-// All that the stages know of a trace, built once and shared: positions, must-order, lock states, the accesses of
-// shared locations and the program locations they come from. docs/predict.md explains the stages.
+// All that the stages know of a trace, built once and shared: positions, must-order, lock states, the
+// accesses of shared locations and the program locations they come from. docs/predict.md explains the stages.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +29,12 @@ struct Triple {
   friend auto operator<=>(const Triple&, const Triple&) = default;
 };
 
-// The unserializable pattern that three kinds of access form, or None. An update is a read and a write; of several
-// patterns the first of RWR, WWR, RWW, WRW, WWW.
+// The unserializable pattern that three kinds of access form, or None. An update is a read and a write; of
+// several patterns the first of RWR, WWR, RWW, WRW, WWW.
 Pattern pattern_of(EventKind first, EventKind remote, EventKind second);
 
-// Accesses of the locations that at least two threads access and at least one writes; nothing else can be in a triple,
-// nor change what a thread reads. 4 bytes an access.
+// Accesses of the locations that at least two threads access and at least one writes; nothing else can be in
+// a triple, nor change what a thread reads. 4 bytes an access.
 class SharedAccesses {
  public:
   explicit SharedAccesses(const Trace& trace);
@@ -52,7 +52,8 @@ class SharedAccesses {
   std::vector<EventNumber> events_;
 };
 
-// A program location: a site and a kind of access. In traces without sites the thread and the variable stand for it.
+// A program location: a site and a kind of access. In traces without sites the thread and the variable stand
+// for it.
 enum class PlaceId : uint32_t {};
 
 struct Facts {

@@ -27,8 +27,8 @@ std::string function_of(const AccessReport& access) {
   return access.function.empty() ? access.thread : access.function;
 }
 
-// What the place of the access calls the location, which is the same in every run; the library's own words for it (a field
-// of a tree's header) tell nobody anything, there the name of the location itself is better.
+// What the place of the access calls the location, which is the same in every run; the library's own words
+// for it (a field of a tree's header) tell nobody anything, there the name of the location itself is better.
 std::string name_of(const Trace& trace, const Event& access) {
   const SiteInfo* site = access.site == kNone<SiteId> ? nullptr : &trace.site(access.site);
   bool said = site != nullptr && !site->variable.empty() && !is_library_type(site->variable);
@@ -77,9 +77,9 @@ Finding to_finding(const Facts& facts, const Candidate& candidate, SetMap& sets)
   if (candidate.reordering && candidate.reordering->triple == triple) {
     for (size_t a = 0; a < 3; ++a) show_value(finding.accesses[a], candidate.reordering->values[a]);
   }
-  finding.id = finding_id(FindingKind::Triple, finding.pattern, finding.variable,
-                          {function_of(finding.accesses[0]), function_of(finding.accesses[1]),
-                           function_of(finding.accesses[2])});
+  finding.id = finding_id(
+      FindingKind::Triple, finding.pattern, finding.variable,
+      {function_of(finding.accesses[0]), function_of(finding.accesses[1]), function_of(finding.accesses[2])});
   if (facts.must) finding.stages["order"] = candidate.reached == Reached::Patterns ? "dropped" : "kept";
   if (locks && candidate.reached != Reached::Patterns) {
     finding.stages["locks"] = candidate.reached == Reached::Order ? "dropped" : "kept";
@@ -96,7 +96,8 @@ Findings to_findings(const Facts& facts, const Prediction& prediction, SetMap& s
   findings.program = facts.trace.program();
   findings.stages = prediction.stages;
   for (size_t i = 0; i < prediction.remarks.size(); ++i) {
-    findings.facts[prediction.remarks.size() == 1 ? "remark" : fmt::format("remark {}", i + 1)] = prediction.remarks[i];
+    findings.facts[prediction.remarks.size() == 1 ? "remark" : fmt::format("remark {}", i + 1)] =
+        prediction.remarks[i];
   }
   for (const Candidate& candidate : prediction.candidates) {
     if (dropped || candidate.verdict() != Verdict::Infeasible) {

@@ -7,8 +7,9 @@
 
 namespace cleave::prediction {
 
-// Findings of the candidates in their order; with `dropped` also those that a stage ruled out. Accesses stand in the
-// predicted order, with the values they have there if a reordering was built, else with their recorded values. Needs facts.locks for the locks held.
+// Findings of the candidates in their order; with `dropped` also those that a stage ruled out. Accesses stand
+// in the predicted order, with the values they have there if a reordering was built, else with their recorded
+// values. Needs facts.locks for the locks held.
 Findings to_findings(const Facts& facts, const Prediction& prediction, SetMap& sets, bool dropped);
 
 // One finding, for a triple of the trace of `facts`.

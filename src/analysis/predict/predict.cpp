@@ -12,7 +12,8 @@ namespace cleave::prediction {
 namespace {
 
 constexpr size_t kShortTrace = 100'000, kManyRepresentatives = 256;
-// Where the trace is so short, all triples of any candidate are kept as a rule: then even infeasible can be proved.
+// Where the trace is so short, all triples of any candidate are kept as a rule: then even infeasible can be
+// proved.
 constexpr size_t kShortestTrace = 4'000, kMostRepresentatives = 4'096;
 // So few event triples that all of them are listed and looked at.
 constexpr uint64_t kFewTriples = 2048;
@@ -132,9 +133,10 @@ class Pipeline {
     stage.counts["looked at"] = looked_at();
     stage.counts["sites kept by value only"] = by_value;
     if (unchecked_ != 0) {
-      result_.remarks.push_back(fmt::format(
-          "{} reorderings were not replayed from the start, because the budget for that ran out; they stay candidates",
-          unchecked_));
+      result_.remarks.push_back(
+          fmt::format("{} reorderings were not replayed from the start, because the budget for that ran out; "
+                      "they stay candidates",
+                      unchecked_));
     }
   }
 
@@ -146,8 +148,9 @@ class Pipeline {
     return count;
   }
 
-  // Gives the candidate the best reordering among its representatives: one that keeps every write, else one by value.
-  // How many keep every write; only the first is looked for where not every event triple was listed.
+  // Gives the candidate the best reordering among its representatives: one that keeps every write, else one
+  // by value. How many keep every write; only the first is looked for where not every event triple was
+  // listed.
   uint64_t reorder(Candidate& candidate, const Reorderer& reorderer, const Replayer& replayer) {
     uint64_t kept = 0;
     size_t best = 0;
@@ -169,7 +172,8 @@ class Pipeline {
     return kept;
   }
 
-  // The reordering is run from the very beginning; what that refuses, or what there is no time for, is not kept.
+  // The reordering is run from the very beginning; what that refuses, or what there is no time for, is not
+  // kept.
   bool passes(const Reordering& reordering, const Triple& triple, const Replayer& replayer) {
     if (checked_events_ >= options_.check_budget) {
       ++unchecked_;

@@ -28,8 +28,8 @@ std::vector<EventNumber> Reordering::events(const Facts& facts) const {
   return result;
 }
 
-// Right before the second access, right after the first, and where the locks held change in between: the latest first,
-// since that leaves least to do after the pause.
+// Right before the second access, right after the first, and where the locks held change in between: the
+// latest first, since that leaves least to do after the pause.
 std::vector<Position> Reorderer::cuts(const Triple& triple) const {
   uint32_t unit = facts_.thread(triple.first);
   Position from = facts_.positions.of(triple.first), to = facts_.positions.of(triple.second);
@@ -86,8 +86,10 @@ void Reorderer::retreat(uint32_t unit, Position* cut, uint32_t remote, Position*
   const order::ClockHistory& history = facts_.observed->history();
   for (bool changed = true; changed;) {
     changed = false;
-    if (Position needs = history.first_knowing(unit, remote, *hold + 1); needs <= *cut) *cut = needs - 1, changed = true;
-    if (Position needs = history.first_knowing(remote, unit, *cut + 1); needs <= *hold) *hold = needs - 1, changed = true;
+    if (Position needs = history.first_knowing(unit, remote, *hold + 1); needs <= *cut)
+      *cut = needs - 1, changed = true;
+    if (Position needs = history.first_knowing(remote, unit, *cut + 1); needs <= *hold)
+      *hold = needs - 1, changed = true;
   }
 }
 
@@ -95,7 +97,10 @@ void Reorderer::retreat(uint32_t unit, Position* cut, uint32_t remote, Position*
 class Reorderer::Attempt {
  public:
   Attempt(const Facts& facts, const Triple& triple, std::vector<Position> prefix)
-      : facts_(facts), triple_(triple), steps_(facts, std::move(prefix)), unit_(facts.thread(triple.first)),
+      : facts_(facts),
+        triple_(triple),
+        steps_(facts, std::move(prefix)),
+        unit_(facts.thread(triple.first)),
         remote_(facts.thread(triple.remote)) {
     values_[0] = facts.event(triple.first).value;  // unless it is one of the steps
   }
@@ -104,7 +109,8 @@ class Reorderer::Attempt {
   bool run(Position cut) {
     Position at_remote = facts_.positions.of(triple_.remote), second = facts_.positions.of(triple_.second);
     if (!advance(unit_, cut, false) || !advance(remote_, at_remote - 1, false)) return false;
-    return last(triple_.remote) && advance(unit_, second - 1, true) && last(triple_.second) && still_a_pattern();
+    return last(triple_.remote) && advance(unit_, second - 1, true) && last(triple_.second) &&
+           still_a_pattern();
   }
   bool keeps_writes() const { return keeps_; }
   const std::vector<EventNumber>& events() const { return steps_.events(); }

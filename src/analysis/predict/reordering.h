@@ -1,15 +1,17 @@
 // Stage exact: another order of the recorded events in which the triple happens, built and not only argued.
 //
-// Pause and resume: the unit's thread is paused at a cut between its two accesses, the remote thread before its access
-// or before the critical section around it. What both need to come so far (program order, reads-from, synchronization
-// partners, and for locks: of two sections of one lock the earlier must end) is a set of events that is closed
-// downwards, given by one position a thread; run in recorded order it repeats the recorded run (sync-preserving:
-// Mathur, Pavlogiannis, Viswanathan). From there on it goes event by event: the unit up to its cut, the remote thread
-// through its access, and out of its critical section if the unit needs that lock, then the unit to its second
-// access. Locks must be free, tokens there, and values the recorded ones, except as steps.h allows.
+// Pause and resume: the unit's thread is paused at a cut between its two accesses, the remote thread before
+// its access or before the critical section around it. What both need to come so far (program order,
+// reads-from, synchronization partners, and for locks: of two sections of one lock the earlier must end) is a
+// set of events that is closed downwards, given by one position a thread; run in recorded order it repeats
+// the recorded run (sync-preserving: Mathur, Pavlogiannis, Viswanathan). From there on it goes event by
+// event: the unit up to its cut, the remote thread through its access, and out of its critical section if the
+// unit needs that lock, then the unit to its second access. Locks must be free, tokens there, and values the
+// recorded ones, except as steps.h allows.
 //
-// keeps_writes says that no read changed its source (but the remote and the second access, from the initial value): the
-// under-approximate model of the AVFilter paper, which is what stage exact counts. Without it the reordering is by value.
+// keeps_writes says that no read changed its source (but the remote and the second access, from the initial
+// value): the under-approximate model of the AVFilter paper, which is what stage exact counts. Without it the
+// reordering is by value.
 //
 // Cost: O(threads × locks held) for the set plus the steps at the end; at most kCuts × 2 attempts.
 #pragma once
@@ -24,11 +26,12 @@
 namespace cleave::prediction {
 
 struct Reordering {
-  std::vector<Position> prefix;     // by thread: how many of its first events, in recorded order
-  std::vector<EventNumber> tail;    // then these; ends with the second access
+  std::vector<Position> prefix;   // by thread: how many of its first events, in recorded order
+  std::vector<EventNumber> tail;  // then these; ends with the second access
   bool keeps_writes = false;
-  Triple triple{};                  // that happens in it
-  std::array<std::optional<uint64_t>, 3> values;  // what its three accesses read or write then, where that is known
+  Triple triple{};  // that happens in it
+  std::array<std::optional<uint64_t>, 3>
+      values;  // what its three accesses read or write then, where that is known
 
   // All events in their new order. O(trace).
   std::vector<EventNumber> events(const Facts& facts) const;

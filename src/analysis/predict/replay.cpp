@@ -20,9 +20,13 @@ struct SyncState {
 }  // namespace
 
 Replayer::Replayer(const Trace& trace)
-    : trace_(trace), number_(trace.size()), length_(trace.threads().size(), 0),
-      needs_fork_(trace.threads().size(), false), written_(trace.variables().size(), false),
-      initial_known_(trace.variables().size(), false), initial_(trace.variables().size(), 0),
+    : trace_(trace),
+      number_(trace.size()),
+      length_(trace.threads().size(), 0),
+      needs_fork_(trace.threads().size(), false),
+      written_(trace.variables().size(), false),
+      initial_known_(trace.variables().size(), false),
+      initial_(trace.variables().size(), 0),
       user_(trace.variables().size(), kNobody) {
   for (size_t v = 0; v < initial_.size(); ++v) {
     initial_[v] = trace.variables()[v].initial;
@@ -41,39 +45,60 @@ void Replayer::look_at(EventNumber e, const Event& event) {
     case EventKind::Read:
     case EventKind::Update:
       if (!written_[event.object]) {  // the run itself shows the initial value
-        initial_[event.object] = event.kind == EventKind::Read ? event.value : trace_.old_value(EventIndex{e});
+        initial_[event.object] =
+            event.kind == EventKind::Read ? event.value : trace_.old_value(EventIndex{e});
         initial_known_[event.object] = true;
       }
       if (event.kind == EventKind::Update) written_[event.object] = true;
       break;
-    case EventKind::Write: written_[event.object] = true; break;
-    case EventKind::Fork: needs_fork_[raw(event.other())] = true; break;
-    case EventKind::Arrive: barrier_users_[event.object].insert(raw(event.thread)); break;
-    case EventKind::Post: ++balance_[event.object]; break;
+    case EventKind::Write:
+      written_[event.object] = true;
+      break;
+    case EventKind::Fork:
+      needs_fork_[raw(event.other())] = true;
+      break;
+    case EventKind::Arrive:
+      barrier_users_[event.object].insert(raw(event.thread));
+      break;
+    case EventKind::Post:
+      ++balance_[event.object];
+      break;
     case EventKind::Down: {
       int64_t balance = --balance_[event.object];
       uint64_t& tokens = tokens_.try_emplace(event.object, trace_.sync(event.sync()).initial).first->second;
       if (balance < 0) tokens = std::max(tokens, static_cast<uint64_t>(-balance));
       break;
     }
-    case EventKind::Wait: slept_[raw(event.thread)] = e; break;
+    case EventKind::Wait:
+      slept_[raw(event.thread)] = e;
+      break;
     case EventKind::Signal:
-    case EventKind::Broadcast: last_signal_[event.object] = e; break;
+    case EventKind::Broadcast:
+      last_signal_[event.object] = e;
+      break;
     case EventKind::Wake: {
       auto signal = last_signal_.find(event.object);
       bool heard = signal != last_signal_.end() && signal->second > slept_[raw(event.thread)];
       if (event.value != 0 || !heard) unexplained_.insert(e);
       break;
     }
-    default: break;
+    default:
+      break;
   }
 }
 
 class Replay {
  public:
   Replay(const Replayer& recorded, std::span<const EventNumber> order, const Triple& triple)
-      : recorded_(recorded), trace_(recorded.trace_), order_(order), triple_(triple), threads_(recorded.length_.size()),
-        syncs_(trace_.syncs().size()), memory_(recorded.initial_), written_(memory_.size(), false), unknown_(memory_.size(), false) {
+      : recorded_(recorded),
+        trace_(recorded.trace_),
+        order_(order),
+        triple_(triple),
+        threads_(recorded.length_.size()),
+        syncs_(trace_.syncs().size()),
+        memory_(recorded.initial_),
+        written_(memory_.size(), false),
+        unknown_(memory_.size(), false) {
     for (auto [semaphore, tokens] : recorded.tokens_) syncs_[semaphore].tokens = tokens;
     for (EventNumber e : order_) ++threads_[raw(trace_.events()[e].thread)].last;
   }
@@ -92,15 +117,16 @@ class Replay {
   struct Thread {
     uint32_t next = 0, last = 0;  // `last`: how many of its events the order has
     bool forked = false;
-    bool tainted = false;         // has read another value than recorded
-    uint64_t arrival = 0;         // at a barrier
+    bool tainted = false;  // has read another value than recorded
+    uint64_t arrival = 0;  // at a barrier
   };
 
   std::string step(EventNumber e) {
     const Event& event = trace_.events()[e];
     Thread& thread = threads_[raw(event.thread)];
     if (recorded_.number_[e] != thread.next) return "out of program order";
-    if (thread.next == 0 && recorded_.needs_fork_[raw(event.thread)] && !thread.forked) return "not forked yet";
+    if (thread.next == 0 && recorded_.needs_fork_[raw(event.thread)] && !thread.forked)
+      return "not forked yet";
     bool branch = event.branches != 0 || event.kind == EventKind::Branch || event.kind == EventKind::Assume;
     if (thread.tainted && branch) return "branches on a value that may be another";
     ++thread.next;
@@ -120,7 +146,8 @@ class Replay {
       bool alone = recorded_.user_[event.object] != kMany;
       changed_ = !alone && (cell != recorded || !known || unknown_[event.object]);
       bool own = event.object == trace_.events()[triple_.first].object;
-      if (changed_ && !final && !own) return fmt::format("reads {} instead of {} and goes on", cell, recorded);
+      if (changed_ && !final && !own)
+        return fmt::format("reads {} instead of {} and goes on", cell, recorded);
       if (changed_) thread.tainted = true;
     }
     if (writes(event.kind)) {
@@ -167,16 +194,26 @@ class Replay {
   std::string operate(EventNumber e, const Event& event, SyncState& sync) {
     uint32_t t = raw(event.thread);
     switch (event.kind) {
-      case EventKind::Acquire: return acquire(t, sync, false);
-      case EventKind::AcquireShared: return acquire(t, sync, true);
-      case EventKind::Release: release(sync); return "";
+      case EventKind::Acquire:
+        return acquire(t, sync, false);
+      case EventKind::AcquireShared:
+        return acquire(t, sync, true);
+      case EventKind::Release:
+        release(sync);
+        return "";
       case EventKind::ReleaseShared:
         if (sync.readers[t] > 0) --sync.readers[t];
         return "";
-      case EventKind::Post: ++sync.tokens; return "";
-      case EventKind::Down: return sync.tokens == 0 ? "no token" : (--sync.tokens, "");
-      case EventKind::OnceEnd: sync.once_done = true; return "";
-      case EventKind::OnceSeen: return sync.once_done ? "" : "once has not run";
+      case EventKind::Post:
+        ++sync.tokens;
+        return "";
+      case EventKind::Down:
+        return sync.tokens == 0 ? "no token" : (--sync.tokens, "");
+      case EventKind::OnceEnd:
+        sync.once_done = true;
+        return "";
+      case EventKind::OnceSeen:
+        return sync.once_done ? "" : "once has not run";
       case EventKind::Wait:
         sync.sleeping.insert(t);
         if (event.object2 < syncs_.size()) release(syncs_[event.object2]);
@@ -189,15 +226,20 @@ class Replay {
         sync.sleeping.clear();
         sync.pending = 0;
         return "";
-      case EventKind::Wake: return wake(e, event, sync);
-      case EventKind::Arrive: threads_[t].arrival = sync.arrivals++; return "";
-      case EventKind::Pass: return pass(event, sync);
-      default: return "";
+      case EventKind::Wake:
+        return wake(e, event, sync);
+      case EventKind::Arrive:
+        threads_[t].arrival = sync.arrivals++;
+        return "";
+      case EventKind::Pass:
+        return pass(event, sync);
+      default:
+        return "";
     }
   }
 
-  // Whom a signal wakes is chosen when somebody wakes; one that began to wait later than it cannot be chosen, which
-  // only makes a difference with several waiters: then the count below bounds it.
+  // Whom a signal wakes is chosen when somebody wakes; one that began to wait later than it cannot be chosen,
+  // which only makes a difference with several waiters: then the count below bounds it.
   std::string wake(EventNumber e, const Event& event, SyncState& condition) {
     uint32_t t = raw(event.thread);
     if (condition.woken.erase(t) == 0) {

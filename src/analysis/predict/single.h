@@ -5,11 +5,12 @@
 
 namespace cleave::prediction {
 
-// The remote access must come before the first or after the second in every reordering. Needs facts.must. O(log).
+// The remote access must come before the first or after the second in every reordering. Needs facts.must.
+// O(log).
 bool excluded_by_order(const Facts& facts, const Triple& triple);
 
-// Wherever the unit's thread is paused between its accesses, mutual exclusion keeps the remote thread from its access
-// then. Needs facts.locks.
+// Wherever the unit's thread is paused between its accesses, mutual exclusion keeps the remote thread from
+// its access then. Needs facts.locks.
 bool excluded_by_locks(Facts& facts, const Triple& triple);
 
 }  // namespace cleave::prediction

@@ -45,7 +45,8 @@ Steps::Outcome Steps::access(EventNumber e, const Event& event) {
     kept_source_ = write.event == facts_.observed->source(e);
     bool same = write.known && kept_source_;
     if (write.known && write.event != kNoEvent && !kept_source_) {
-      uint64_t recorded = event.kind == EventKind::Update ? facts_.trace.old_value(EventIndex{e}) : event.value;
+      uint64_t recorded =
+          event.kind == EventKind::Update ? facts_.trace.old_value(EventIndex{e}) : event.value;
       same = facts_.event(write.event).value == recorded;
     }
     if (!same) {
@@ -109,21 +110,28 @@ Steps::Outcome Steps::synchronize(uint32_t thread, Position at, const Event& eve
     return lock_free(thread, {event.object, shared}) ? Outcome::Done : Outcome::Blocked;
   };
   switch (event.kind) {
-    case EventKind::Acquire: return lock(false);
-    case EventKind::AcquireShared: return lock(true);
+    case EventKind::Acquire:
+      return lock(false);
+    case EventKind::AcquireShared:
+      return lock(true);
     case EventKind::Release:
-    case EventKind::ReleaseShared: return when(!facts_.locks->ignored(event.object));
-    case EventKind::Down: return when(token_left(event.sync()));
+    case EventKind::ReleaseShared:
+      return when(!facts_.locks->ignored(event.object));
+    case EventKind::Down:
+      return when(token_left(event.sync()));
     case EventKind::Join:
       return when(now_[raw(event.other())] == facts_.positions.length(raw(event.other())));
-    case EventKind::OnceSeen: return when(partners_done(thread, at));
+    case EventKind::OnceSeen:
+      return when(partners_done(thread, at));
     // Who is woken by what, and who meets whom at a barrier, is left as recorded.
     case EventKind::Wait:
     case EventKind::Wake:
     case EventKind::Arrive:
     case EventKind::Pass:
-    case EventKind::OnceBegin: return Outcome::Impossible;
-    default: return Outcome::Done;
+    case EventKind::OnceBegin:
+      return Outcome::Impossible;
+    default:
+      return Outcome::Done;
   }
 }
 

@@ -1,9 +1,9 @@
 // The last steps of a reordering, one event at a time, from the state that a closed prefix leaves behind.
 //
-// A thread that has read another value than recorded goes on only as far as that cannot show: up to its next branch,
-// and what it writes from there on is unknown. What it accesses could still depend on the value as an address or an
-// index; so only reads of the triple's own location, whose content does not say where it lies, may change before a
-// thread's last event (the caller asks for that).
+// A thread that has read another value than recorded goes on only as far as that cannot show: up to its next
+// branch, and what it writes from there on is unknown. What it accesses could still depend on the value as an
+// address or an index; so only reads of the triple's own location, whose content does not say where it lies,
+// may change before a thread's last event (the caller asks for that).
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

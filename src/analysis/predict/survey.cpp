@@ -36,7 +36,8 @@ using Class = std::span<const Element>;
 template <typename Element>
 std::vector<Class<Element>> classes_of(std::vector<Element>& elements) {
   std::sort(elements.begin(), elements.end(), [](const Element& a, const Element& b) {
-    return std::tuple_cat(a.key(), std::tuple(a.trace_place())) < std::tuple_cat(b.key(), std::tuple(b.trace_place()));
+    return std::tuple_cat(a.key(), std::tuple(a.trace_place())) <
+           std::tuple_cat(b.key(), std::tuple(b.trace_place()));
   });
   std::vector<Class<Element>> result;
   for (size_t begin = 0; begin < elements.size();) {
@@ -66,7 +67,10 @@ struct SiteKey {
 class Sweep {
  public:
   Sweep(Facts& facts, const SurveyOptions& options)
-      : facts_(facts), options_(options), places_(facts.trace), last_(facts.trace.threads().size(), kNoEvent) {}
+      : facts_(facts),
+        options_(options),
+        places_(facts.trace),
+        last_(facts.trace.threads().size(), kNoEvent) {}
 
   Survey run() {
     for (size_t v = 0; v < facts_.accesses.variables(); ++v) {
@@ -107,7 +111,8 @@ class Sweep {
     std::span<const EventNumber> accesses = facts_.accesses.of(variable);
     auto atomic = [&](EventNumber e) { return facts_.event(e).atomic(); };
     auto own = [&](EventNumber e) { return librarys_own(facts_.trace, facts_.event(e)); };
-    return std::any_of(accesses.begin(), accesses.end(), atomic) && std::all_of(accesses.begin(), accesses.end(), own);
+    return std::any_of(accesses.begin(), accesses.end(), atomic) &&
+           std::all_of(accesses.begin(), accesses.end(), own);
   }
 
   void gather(uint32_t variable) {
@@ -123,9 +128,11 @@ class Sweep {
       EventNumber before = last_[t];
       if (before == kNoEvent) {
         touched_.push_back(t);
-      } else if (UnitId unit = facts_.units.by_event[e]; unit != kNone<UnitId> && unit == facts_.units.by_event[before]) {
+      } else if (UnitId unit = facts_.units.by_event[e];
+                 unit != kNone<UnitId> && unit == facts_.units.by_event[before]) {
         order::PauseSetId pauses{0};
-        if (options_.locks) pauses = facts_.locks->pauses(t, facts_.positions.of(before), facts_.positions.of(e));
+        if (options_.locks)
+          pauses = facts_.locks->pauses(t, facts_.positions.of(before), facts_.positions.of(e));
         pairs_.push_back({t, places_.of(facts_.event(before)), place, pauses, before, e});
       }
       last_[t] = e;
@@ -154,7 +161,8 @@ class Sweep {
   SiteTriple& site_of(const Pair& pair, const Single& single, Pattern pattern) {
     SiteKey key{raw(pair.first_place), raw(single.place), raw(pair.second_place)};
     auto [found, fresh] = index_.try_emplace(key, static_cast<uint32_t>(survey_.sites.size()));
-    if (fresh) survey_.sites.push_back({pair.first_place, single.place, pair.second_place, pattern, {}, {}, {}});
+    if (fresh)
+      survey_.sites.push_back({pair.first_place, single.place, pair.second_place, pattern, {}, {}, {}});
     return survey_.sites[found->second];
   }
 
@@ -167,7 +175,8 @@ class Sweep {
       last_interval_ = pairs.size() == 1 ? first_ : interval(pairs.back(), remote);
       intervals_.clear();
     }
-    Position from = facts_.positions.of(singles.front().event), to = facts_.positions.of(singles.back().event);
+    Position from = facts_.positions.of(singles.front().event),
+             to = facts_.positions.of(singles.back().event);
     if (last_interval_.high <= from || first_.low >= to) return 0;
     if (last_interval_.low < from && first_.high > to) return pairs.size() * singles.size();
     if (intervals_.empty()) {
@@ -210,7 +219,8 @@ class Sweep {
     }
   }
 
-  void look_around(SiteTriple& site, size_t wanted, Reached reached, const Pair& pair, const Class<Single>& singles) {
+  void look_around(SiteTriple& site, size_t wanted, Reached reached, const Pair& pair,
+                   const Class<Single>& singles) {
     auto after = std::upper_bound(singles.begin(), singles.end(), pair.first,
                                   [](EventNumber e, const Single& s) { return e < s.event; });
     if (after != singles.begin()) consider(site, wanted, reached, pair, *std::prev(after));
@@ -249,7 +259,7 @@ class Sweep {
   Facts& facts_;
   const SurveyOptions& options_;
   Places places_;
-  std::vector<EventNumber> last_;   // by thread: its last access of the location
+  std::vector<EventNumber> last_;  // by thread: its last access of the location
   std::vector<uint32_t> touched_;
   std::vector<Pair> pairs_;
   std::vector<Single> singles_;

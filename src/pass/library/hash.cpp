@@ -5,9 +5,10 @@ namespace std::__detail {
 
 using Policy = _Prime_rehash_policy;
 
-// The table of primes is the library's: it is asked through a policy of our own, and what it says is written here, where it is
-// seen.
-size_t next_buckets(const Policy* policy, size_t wanted) __asm__("_ZNKSt8__detail20_Prime_rehash_policy11_M_next_bktEm.cleave");
+// The table of primes is the library's: it is asked through a policy of our own, and what it says is written
+// here, where it is seen.
+size_t next_buckets(const Policy* policy,
+                    size_t wanted) __asm__("_ZNKSt8__detail20_Prime_rehash_policy11_M_next_bktEm.cleave");
 
 size_t next_buckets(const Policy* policy, size_t wanted) {
   Policy own(policy->_M_max_load_factor);

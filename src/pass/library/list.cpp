@@ -1,4 +1,5 @@
-// What std::list does with the links of its nodes: a ring through the list's own head. See README.md in this folder.
+// What std::list does with the links of its nodes: a ring through the list's own head. See README.md in this
+// folder.
 #include <list>
 
 namespace std::__detail {

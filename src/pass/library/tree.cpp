@@ -1,7 +1,8 @@
 // What std::map, std::set and their multi kin do with the links of their nodes. See README.md in this folder.
 //
-// The tree is the library's: a node's parent, left, right and color; a header, red, whose parent is the root, whose left and
-// right are the first and the last node (itself in an empty tree), and who is the root's parent.
+// The tree is the library's: a node's parent, left, right and color; a header, red, whose parent is the root,
+// whose left and right are the first and the last node (itself in an empty tree), and who is the root's
+// parent.
 #include <map>
 
 namespace {
@@ -13,14 +14,18 @@ using Node = std::_Rb_tree_node_base;
 // Below, Left says on which side things happen; the other side is the same in a mirror.
 template <bool Left>
 LINKS Node* child(const Node* node) {
-  if constexpr (Left) return node->_M_left;
-  else return node->_M_right;
+  if constexpr (Left)
+    return node->_M_left;
+  else
+    return node->_M_right;
 }
 
 template <bool Left>
 LINKS void set_child(Node* node, Node* to) {
-  if constexpr (Left) node->_M_left = to;
-  else node->_M_right = to;
+  if constexpr (Left)
+    node->_M_left = to;
+  else
+    node->_M_right = to;
 }
 
 LINKS bool is_red(const Node* node) { return node != nullptr && node->_M_color == std::_S_red; }
@@ -28,9 +33,12 @@ LINKS bool is_red(const Node* node) { return node != nullptr && node->_M_color =
 // `to` comes where `from` hangs. The parent of `to` is the caller's business.
 LINKS void hang(Node* from, Node* to, Node& header) {
   Node* parent = from->_M_parent;
-  if (parent == &header) header._M_parent = to;
-  else if (parent->_M_left == from) parent->_M_left = to;
-  else parent->_M_right = to;
+  if (parent == &header)
+    header._M_parent = to;
+  else if (parent->_M_left == from)
+    parent->_M_left = to;
+  else
+    parent->_M_right = to;
 }
 
 // `node` goes down on the side, its child of the other side comes up in its place.
@@ -46,8 +54,8 @@ LINKS void rotate(Node* node, Node& header) {
   node->_M_parent = up;
 }
 
-// Red `node` below red `parent`, which is `above`'s child on the side. The node that may now be the same trouble further up, or
-// null when there is none left.
+// Red `node` below red `parent`, which is `above`'s child on the side. The node that may now be the same
+// trouble further up, or null when there is none left.
 template <bool Left>
 LINKS Node* mend_red(Node* node, Node* parent, Node* above, Node& header) {
   Node* uncle = child<!Left>(above);
@@ -66,8 +74,8 @@ LINKS Node* mend_red(Node* node, Node* parent, Node* above, Node& header) {
   return nullptr;
 }
 
-// Paths through `node`, which may be null and is `parent`'s child on the side, have one black node too few. True when that has
-// moved up to the parent, false when it is mended.
+// Paths through `node`, which may be null and is `parent`'s child on the side, have one black node too few.
+// True when that has moved up to the parent, false when it is mended.
 template <bool Left>
 LINKS bool mend_black(Node* parent, Node& header) {
   Node* other = child<!Left>(parent);
@@ -139,13 +147,15 @@ LINKS Gap replace_by_next(Node* node, Node& header) {
 LINKS Gap take_out(Node* node, Node& header) {
   if (node->_M_left != nullptr && node->_M_right != nullptr) return replace_by_next(node, header);
   leave_ends(node, header);
-  Gap gap{node->_M_left != nullptr ? node->_M_left : node->_M_right, node->_M_parent, node->_M_color == std::_S_black};
+  Gap gap{node->_M_left != nullptr ? node->_M_left : node->_M_right, node->_M_parent,
+          node->_M_color == std::_S_black};
   hang(node, gap.below, header);
   if (gap.below != nullptr) gap.below->_M_parent = gap.parent;
   return gap;
 }
 
-// The neighbour of a node in the order of the tree: rightmost of the left, or the first ancestor that it is not left of.
+// The neighbour of a node in the order of the tree: rightmost of the left, or the first ancestor that it is
+// not left of.
 template <bool Left>
 LINKS Node* climb(Node* node) {
   Node* above = node->_M_parent;
@@ -153,7 +163,8 @@ LINKS Node* climb(Node* node) {
     node = above;
     above = above->_M_parent;
   }
-  // From the last node of a tree whose root has nothing on that side one climbs through the header to the root.
+  // From the last node of a tree whose root has nothing on that side one climbs through the header to the
+  // root.
   return !Left && node->_M_right == above ? node : above;
 }
 
@@ -195,7 +206,8 @@ void _Rb_tree_insert_and_rebalance(const bool left, Node* node, Node* parent, No
     }
     if (parent->_M_color == _S_black) return;
     Node* above = parent->_M_parent;  // a node: the root is black
-    node = above->_M_left == parent ? mend_red<true>(node, parent, above, header) : mend_red<false>(node, parent, above, header);
+    node = above->_M_left == parent ? mend_red<true>(node, parent, above, header)
+                                    : mend_red<false>(node, parent, above, header);
   }
 }
 

@@ -114,23 +114,26 @@ TEST(Figure2, ASerialRunOfTheSameUnitsHasNone) {
 }
 
 TEST(Report, ACycleIsCalledAfterTheUnitThatWasSplit) {
-  CheckReport report = run(
-      "set S x y\n"
-      "T1 begin take\nT1 read x 0\nT1 read y 0\n"
-      "T2 begin give\nT2 write y 1\nT2 write x 1\nT2 end\n"
-      "T3 begin look\nT3 read x 1\nT3 end\n"
-      "T1 write x 2\nT1 end\n");
+  CheckReport report =
+      run("set S x y\n"
+          "T1 begin take\nT1 read x 0\nT1 read y 0\n"
+          "T2 begin give\nT2 write y 1\nT2 write x 1\nT2 end\n"
+          "T3 begin look\nT3 read x 1\nT3 end\n"
+          "T1 write x 2\nT1 end\n");
   ASSERT_FALSE(report.findings.empty());
   for (const Finding& cycle : report.findings) {
     EXPECT_EQ(cycle.units[0].name, "give") << "the sequence begins with the first name, so that ids stay";
     EXPECT_EQ(cycle.unit, "take");
     EXPECT_EQ(cycle.variable, "y");
     ASSERT_EQ(cycle.units[cycle.split].name, "take");
-    EXPECT_EQ(cycle.why, cycle.units.size() == 2
-                             ? "take of T1 is split: give of T2 comes after its read of y and before its write of x. No serial "
-                               "order of the 2 units has its conflicts in this order."
-                             : "take of T1 is split: give of T2 and the others, one before the next, come after its read of y and "
-                               "before its write of x. No serial order of the 3 units has its conflicts in this order.");
+    EXPECT_EQ(cycle.why,
+              cycle.units.size() == 2
+                  ? "take of T1 is split: give of T2 comes after its read of y and before its write of x. No "
+                    "serial "
+                    "order of the 2 units has its conflicts in this order."
+                  : "take of T1 is split: give of T2 and the others, one before the next, come after its "
+                    "read of y and "
+                    "before its write of x. No serial order of the 3 units has its conflicts in this order.");
   }
 }
 
@@ -160,7 +163,9 @@ TEST(Report, ShortCyclesComeFirstAndDotShowsThem) {
 // The grammar of Graphviz's language, as far as a picture of conflicts needs it: one statement a line.
 void expect_dot(const std::string& dot) {
   size_t at = 0;
-  auto blanks = [&] { while (at < dot.size() && (dot[at] == ' ' || dot[at] == '\n')) ++at; };
+  auto blanks = [&] {
+    while (at < dot.size() && (dot[at] == ' ' || dot[at] == '\n')) ++at;
+  };
   auto take = [&](std::string_view word) {
     blanks();
     if (dot.compare(at, word.size(), word) != 0) return false;
@@ -193,9 +198,12 @@ void expect_dot(const std::string& dot) {
       ++depth;
     } else {
       ASSERT_TRUE(id()) << dot.substr(at);
-      if (take("=")) ASSERT_TRUE(id()) << dot.substr(at);
-      else if (take("->")) ASSERT_TRUE(id() && attributes()) << dot.substr(at);
-      else ASSERT_TRUE(attributes()) << dot.substr(at);
+      if (take("="))
+        ASSERT_TRUE(id()) << dot.substr(at);
+      else if (take("->"))
+        ASSERT_TRUE(id() && attributes()) << dot.substr(at);
+      else
+        ASSERT_TRUE(attributes()) << dot.substr(at);
       ASSERT_TRUE(take(";")) << dot.substr(at);
     }
   }
@@ -235,11 +243,14 @@ TEST(Hints, FieldsThatNoLockProtectsTogetherMayBeSetsOfTheirOwn) {
     EXPECT_TRUE(add_hints(trace.value(), options, report.findings, [&] {
                   return Result<std::unique_ptr<EventSource>>(std::make_unique<TraceSource>(trace.value()));
                 }).ok());
-    return report.findings.empty() || report.findings[0].hints.empty() ? std::string() : report.findings[0].hints[0];
+    return report.findings.empty() || report.findings[0].hints.empty() ? std::string()
+                                                                       : report.findings[0].hints[0];
   };
   EXPECT_EQ(hints("m2"),
-            "Channel::queue only under m1, Channel::count only under m2. If they have nothing to do with each other, say so in "
-            "cleave.toml:\n[sets]\n\"Channel.queue\" = [\"Channel::queue*\"]\n\"Channel.count\" = [\"Channel::count*\"]");
+            "Channel::queue only under m1, Channel::count only under m2. If they have nothing to do with "
+            "each other, say so in "
+            "cleave.toml:\n[sets]\n\"Channel.queue\" = [\"Channel::queue*\"]\n\"Channel.count\" = "
+            "[\"Channel::count*\"]");
   EXPECT_EQ(hints("m3").find("[sets]"), std::string::npos) << "count has no lock that is always held";
 }
 
@@ -257,14 +268,17 @@ TEST(Report, WhatIsKnownDoesNotStop) {
   CheckOptions options{.sets = {.one = true}, .stop_at_first = true};
   size_t known = 0;
   options.known = [&](const Finding& finding) { return finding.units.size() == 3 && ++known > 0; };
-  CheckReport report =
-      run(kFigure2 + "T1 begin a\nT1 read x 1\nT2 write x 2\nT1 read x 2\nT1 end\nT3 begin b\nT3 read x 2\nT2 write x 3\nT3 read x 3\nT3 end\n", options);
+  CheckReport report = run(kFigure2 +
+                               "T1 begin a\nT1 read x 1\nT2 write x 2\nT1 read x 2\nT1 end\nT3 begin b\nT3 "
+                               "read x 2\nT2 write x 3\nT3 read x 3\nT3 end\n",
+                           options);
   EXPECT_EQ(known, 1u);
   ASSERT_EQ(report.findings.size(), 2u);
   EXPECT_EQ(report.findings[0].unit, "a");
 }
 
-// A long unit that others overtake one after the other: a write after so many reads closes a cycle of every size.
+// A long unit that others overtake one after the other: a write after so many reads closes a cycle of every
+// size.
 TEST(Report, OfCyclesOfEverySizeSomeAreKeptWhole) {
   constexpr size_t kOthers = 400;
   std::string text = "set both x y\nT1 begin slow\nT1 read x 0\n";
@@ -278,13 +292,16 @@ TEST(Report, OfCyclesOfEverySizeSomeAreKeptWhole) {
   EXPECT_EQ(report.counted_only, kOthers - report.findings.size());
 }
 
-// `self=` declares a unit on the sets of its object, those that were made by hand of the object's fields among them.
+// `self=` declares a unit on the sets of its object, those that were made by hand of the object's fields
+// among them.
 TEST(Report, ASetOfFieldsOfOneObjectIsThatObjects) {
   const std::string events =
-      "T1 begin look self=a\nT1 read a.checking 0\nT2 begin change self=a\nT2 write a.checking 1\nT2 write a.savings 1\nT2 end\n"
+      "T1 begin look self=a\nT1 read a.checking 0\nT2 begin change self=a\nT2 write a.checking 1\nT2 write "
+      "a.savings 1\nT2 end\n"
       "T1 read a.savings 1\nT1 end\n";
   EXPECT_EQ(run("set money a.checking a.savings\n" + events).findings.size(), 1u);
-  EXPECT_EQ(run("set money a.checking b.savings\n" + events).findings.size(), 0u) << "of two objects it is neither's";
+  EXPECT_EQ(run("set money a.checking b.savings\n" + events).findings.size(), 0u)
+      << "of two objects it is neither's";
 }
 
 TEST(Report, AnAccessInNoUnitIsAUnitOfItsOwn) {

@@ -1,6 +1,6 @@
-// Generates Lives: heap objects with fields, objects in objects, pointers that own, locks in objects, locals, globals,
-// atomics, named sets, splits; accesses through what an object points to; methods, functions, getters, annotated units, rounds of loops, lock sections; threads that
-// end.
+// Generates Lives: heap objects with fields, objects in objects, pointers that own, locks in objects, locals,
+// globals, atomics, named sets, splits; accesses through what an object points to; methods, functions,
+// getters, annotated units, rounds of loops, lock sections; threads that end.
 #pragma once
 
 #include "analysis/conflict/lives.h"
@@ -15,18 +15,22 @@ struct LivesShape {
 
 class LivesGenerator {
  public:
-  LivesGenerator(Random& random, const LivesShape& shape) : random_(random), shape_(shape), threads_(shape.threads) {
+  LivesGenerator(Random& random, const LivesShape& shape)
+      : random_(random), shape_(shape), threads_(shape.threads) {
     lives_.threads = shape.threads;
     for (unsigned t = 0; t < shape.threads; ++t) threads_[t].id = t;
     using Source = UnitSource;
     const char* types[] = {"A", "B"};
     for (const char* type : types) {
       const std::string of = type;
-      lives_.unit_names.push_back({.name = of + "::change", .source = Source::Method, .type = of, .file = "f.cpp"});
+      lives_.unit_names.push_back(
+          {.name = of + "::change", .source = Source::Method, .type = of, .file = "f.cpp"});
       lives_.unit_names.push_back(
           {.name = of + "::get", .source = Source::Method, .type = of, .flags = UnitNameInfo::kGetter});
-      lives_.unit_names.push_back(
-          {.name = of + "::Iterator::next", .source = Source::Method, .type = of + "::Iterator", .flags = kUnitSteps});
+      lives_.unit_names.push_back({.name = of + "::Iterator::next",
+                                   .source = Source::Method,
+                                   .type = of + "::Iterator",
+                                   .flags = kUnitSteps});
     }
     lives_.unit_names.push_back({.name = "work", .source = Source::Function, .file = "f.cpp"});
     lives_.unit_names.push_back({.name = "drive", .source = Source::Function, .file = "g.cpp"});
@@ -63,7 +67,8 @@ class LivesGenerator {
   };
 
   size_t now() const { return lives_.events.size(); }
-  void add(const Thread& thread, EventKind kind, uint32_t object, uint32_t object2 = UINT32_MAX, uint64_t value = 0) {
+  void add(const Thread& thread, EventKind kind, uint32_t object, uint32_t object2 = UINT32_MAX,
+           uint64_t value = 0) {
     lives_.events.push_back(
         {.kind = kind, .thread = ThreadId{thread.id}, .object = object, .object2 = object2, .value = value});
   }
@@ -120,8 +125,13 @@ class LivesGenerator {
     const bool heap = random_.chance(3, 4) || live_.empty();
     // Now and then a type of its own, so that names tell one object from another.
     std::string type = random_.chance(1, 3) ? "T" + number : random_.chance(1, 2) ? "A" : "B";
-    Live made{.id = id_of<ObjectId>(lives_.objects.size()), .address = free_address(heap), .heap = heap, .variables = {}, .locks = {}};
-    lives_.objects.push_back({{.name = "o" + number, .type = type, .address = made.address, .size = 8}, now()});
+    Live made{.id = id_of<ObjectId>(lives_.objects.size()),
+              .address = free_address(heap),
+              .heap = heap,
+              .variables = {},
+              .locks = {}};
+    lives_.objects.push_back(
+        {{.name = "o" + number, .type = type, .address = made.address, .size = 8}, now()});
     if (heap) {
       add(thread, EventKind::Alloc, raw(made.id));
     } else {
@@ -146,7 +156,8 @@ class LivesGenerator {
   uint64_t free_address(bool heap) {
     for (;;) {
       uint64_t address = 0x1000 + 32 * random_.below(2 * shape_.objects) + (heap ? 0 : 16);
-      if (std::none_of(live_.begin(), live_.end(), [&](const Live& live) { return live.address == address; })) return address;
+      if (std::none_of(live_.begin(), live_.end(), [&](const Live& live) { return live.address == address; }))
+        return address;
     }
   }
   // With all that lies in it, and not as long as somebody holds a lock that does.
@@ -177,8 +188,12 @@ class LivesGenerator {
       bool goes = std::find(ending.begin(), ending.end(), live.id) != ending.end();
       if (goes && live.heap) add(thread, EventKind::Free, raw(live.id));
     }
-    std::erase_if(live_, [&](const Live& live) { return std::find(ending.begin(), ending.end(), live.id) != ending.end(); });
-    std::erase_if(locks_, [&](SyncId lock) { return std::find(ids.syncs.begin(), ids.syncs.end(), lock) != ids.syncs.end(); });
+    std::erase_if(live_, [&](const Live& live) {
+      return std::find(ending.begin(), ending.end(), live.id) != ending.end();
+    });
+    std::erase_if(locks_, [&](SyncId lock) {
+      return std::find(ids.syncs.begin(), ids.syncs.end(), lock) != ids.syncs.end();
+    });
     lives_.ends.push_back({now(), std::move(ids)});
   }
   // An object turns out to lie in another one, or not to.
@@ -198,7 +213,8 @@ class LivesGenerator {
   }
   void change(const Lives::Change& change) {
     auto later = [](size_t at, const Lives::Change& other) { return at < other.at; };
-    lives_.changes.insert(std::upper_bound(lives_.changes.begin(), lives_.changes.end(), change.at, later), change);
+    lives_.changes.insert(std::upper_bound(lives_.changes.begin(), lives_.changes.end(), change.at, later),
+                          change);
   }
   ObjectId outermost(ObjectId object) const {
     for (;;) {
@@ -218,12 +234,14 @@ class LivesGenerator {
     --thread.depth;
     add(thread, EventKind::End, UINT32_MAX);
     if (thread.depth != 0 || thread.locals.empty()) return;
-    lives_.ends.push_back({now(), {.variables = std::exchange(thread.locals, {}), .objects = {}, .syncs = {}}});
+    lives_.ends.push_back(
+        {now(), {.variables = std::exchange(thread.locals, {}), .objects = {}, .syncs = {}}});
   }
   // Another thread comes in its place.
   void exit(Thread& thread) {
     add(thread, EventKind::Exit, UINT32_MAX);
-    if (!thread.locals.empty()) lives_.ends.push_back({now(), {.variables = std::move(thread.locals), .objects = {}, .syncs = {}}});
+    if (!thread.locals.empty())
+      lives_.ends.push_back({now(), {.variables = std::move(thread.locals), .objects = {}, .syncs = {}}});
     thread = {.id = lives_.threads++};
   }
   void acquire(Thread& thread) {
@@ -248,11 +266,13 @@ class LivesGenerator {
   }
   void access(Thread& thread) {
     VariableId at = some_variable();
-    if (!thread.locals.empty() && random_.chance(1, 10)) at = thread.locals[random_.below(thread.locals.size())];
+    if (!thread.locals.empty() && random_.chance(1, 10))
+      at = thread.locals[random_.below(thread.locals.size())];
     EventKind kinds[] = {EventKind::Read, EventKind::Write, EventKind::Write, EventKind::Update};
     add(thread, kinds[random_.below(4)], raw(at), UINT32_MAX, random_.below(9));
     lives_.events.back().site = now() % 4 == 0 ? Lives::kThroughOwn : Lives::kPlain;
-    if (lives_.variables[raw(at)].info.flags & VariableInfo::kAtomic) lives_.events.back().set_order(MemoryOrder::SeqCst);
+    if (lives_.variables[raw(at)].info.flags & VariableInfo::kAtomic)
+      lives_.events.back().set_order(MemoryOrder::SeqCst);
   }
   // A pointer is stored, and if it is one that owns, what it points to belongs to its object from now on.
   void own(Thread& thread) {

@@ -1,5 +1,5 @@
-// The graph itself where small traces do not lead: more overlapping units than bits in a word, rows that are merged,
-// units that never end, what is forgotten and when.
+// The graph itself where small traces do not lead: more overlapping units than bits in a word, rows that are
+// merged, units that never end, what is forgotten and when.
 #include "analysis/conflict/graph.h"
 
 #include <gtest/gtest.h>

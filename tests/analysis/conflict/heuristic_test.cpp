@@ -12,8 +12,8 @@
 namespace cleave::conflict {
 namespace {
 
-// Threads that call methods, functions, getters and steps of three objects, in loops and in critical sections, and reach objects
-// through what others point to.
+// Threads that call methods, functions, getters and steps of three objects, in loops and in critical
+// sections, and reach objects through what others point to.
 class Calls {
  public:
   explicit Calls(Random& random) : random_(random) {
@@ -60,7 +60,8 @@ class Calls {
     if (what < 5) return end(thread);
     if (what < 6) return round(thread);
     if (what < 8) return lock_or_unlock(thread);
-    add(random_.chance(1, 2) ? EventKind::Read : EventKind::Write, thread, raw(variables_[random_.below(variables_.size())]));
+    add(random_.chance(1, 2) ? EventKind::Read : EventKind::Write, thread,
+        raw(variables_[random_.below(variables_.size())]));
   }
   void begin(Thread& thread) {
     if (thread.depth == 4) return;
@@ -68,11 +69,16 @@ class Calls {
     const uint32_t object = raw(objects_[random_.below(objects_.size())]);
     switch (random_.below(6)) {
       case 0:
-      case 1: return add(EventKind::Begin, thread, raw(method_), object);
-      case 2: return add(EventKind::Begin, thread, raw(getter_), object);
-      case 3: return add(EventKind::Begin, thread, raw(step_), raw(cursor_));
-      case 4: return add(EventKind::Begin, thread, raw(walk_), raw(cursor_));
-      default: return add(EventKind::Begin, thread, raw(function_));
+      case 1:
+        return add(EventKind::Begin, thread, raw(method_), object);
+      case 2:
+        return add(EventKind::Begin, thread, raw(getter_), object);
+      case 3:
+        return add(EventKind::Begin, thread, raw(step_), raw(cursor_));
+      case 4:
+        return add(EventKind::Begin, thread, raw(walk_), raw(cursor_));
+      default:
+        return add(EventKind::Begin, thread, raw(function_));
     }
   }
   void end(Thread& thread) {
@@ -109,15 +115,19 @@ class Calls {
   SiteId through_ = builder_.add_site({.file = "item.cpp", .line = 2, .through_own = true});
   std::array<SyncId, 2> locks_{builder_.sync("m", SyncKind::Mutex), builder_.sync("n", SyncKind::Mutex)};
   std::array<bool, 2> taken_{};
-  UnitNameId method_ = builder_.add_unit_name({.name = "Item::change", .source = UnitSource::Method, .type = "Item"});
+  UnitNameId method_ =
+      builder_.add_unit_name({.name = "Item::change", .source = UnitSource::Method, .type = "Item"});
   UnitNameId getter_ = builder_.add_unit_name(
       {.name = "Item::x", .source = UnitSource::Method, .type = "Item", .flags = UnitNameInfo::kGetter});
   UnitNameId step_ = builder_.add_unit_name(
       {.name = "Cursor::look", .source = UnitSource::Method, .type = "Cursor", .flags = kUnitSteps});
-  UnitNameId walk_ = builder_.add_unit_name(
-      {.name = "Cursor::next", .source = UnitSource::Method, .type = "Cursor", .flags = kUnitSteps | kUnitWalks});
+  UnitNameId walk_ = builder_.add_unit_name({.name = "Cursor::next",
+                                             .source = UnitSource::Method,
+                                             .type = "Cursor",
+                                             .flags = kUnitSteps | kUnitWalks});
   UnitNameId function_ = builder_.add_unit_name({.name = "work", .source = UnitSource::Function});
-  UnitNameId round_ = builder_.add_unit_name({.name = "work", .source = UnitSource::Function, .flags = kUnitRound});
+  UnitNameId round_ =
+      builder_.add_unit_name({.name = "work", .source = UnitSource::Function, .flags = kUnitRound});
 };
 
 std::string show(const Trace& trace) {

@@ -1,7 +1,7 @@
-// The oracle's view of units that the heuristics make (docs/check.md, "Units"), for the comparison with the full conflict
-// graph: methods on their object, functions that are additional units for what they touch, getters, steps of iterators,
-// rounds of loops, and critical sections. It goes through a thread from its start, keeps nothing for later, and shares
-// nothing with the tracker.
+// The oracle's view of units that the heuristics make (docs/check.md, "Units"), for the comparison with the
+// full conflict graph: methods on their object, functions that are additional units for what they touch,
+// getters, steps of iterators, rounds of loops, and critical sections. It goes through a thread from its
+// start, keeps nothing for later, and shares nothing with the tracker.
 #pragma once
 
 #include <map>
@@ -72,7 +72,12 @@ class HeuristicUnits {
         end(calls);
       } else if (e.kind == EventKind::Acquire) {
         locks_ += locks_for_its_caller(calls) ? 0 : 1;
-        calls.push_back({.kind = Kind::Section, .lock = e.object, .object = "", .number = fresh(), .uses = {}, .node_of_set = {}});
+        calls.push_back({.kind = Kind::Section,
+                         .lock = e.object,
+                         .object = "",
+                         .number = fresh(),
+                         .uses = {},
+                         .node_of_set = {}});
       } else if (e.kind == EventKind::Release) {
         for (size_t c = calls.size(); c-- > 0;) {
           if (calls[c].lock != e.object) continue;
@@ -142,8 +147,8 @@ class HeuristicUnits {
     nodes_[event] = owner(calls, set, event, e);
   }
 
-  // A method on its own object takes the access, the outermost of those; before it, a call that uses the set already, or the
-  // outermost section. A method ends what is used around it.
+  // A method on its own object takes the access, the outermost of those; before it, a call that uses the set
+  // already, or the outermost section. A method ends what is used around it.
   int owner(std::vector<Call>& calls, const std::string& set, size_t event, const Event& e) {
     size_t user = calls.size(), method = calls.size(), section = calls.size();
     bool hidden = false;  // what shows another object hides its sections
@@ -153,9 +158,11 @@ class HeuristicUnits {
       if (declares(call, set, event)) {
         method = c;
       } else if (call.kind == Kind::Section) {
-        if (!hidden && user == calls.size() && section == calls.size() && !keeps_itself_whole(calls, c, set)) section = c;
-      } else if (auto use = call.uses.find(set);
-                 user == calls.size() && section == calls.size() && use != call.uses.end() && (use->second.now || use->second.in_round)) {
+        if (!hidden && user == calls.size() && section == calls.size() && !keeps_itself_whole(calls, c, set))
+          section = c;
+      } else if (auto use = call.uses.find(set); user == calls.size() && section == calls.size() &&
+                                                 use != call.uses.end() &&
+                                                 (use->second.now || use->second.in_round)) {
         user = c;
       }
       if (shows(call) && method == calls.size()) hidden = true;
@@ -181,7 +188,8 @@ class HeuristicUnits {
   // In the section a method of the object has taken a lock of its own.
   static bool keeps_itself_whole(const std::vector<Call>& calls, size_t section, const std::string& set) {
     for (size_t m = section + 1; m < calls.size(); ++m) {
-      const bool declares = calls[m].kind == Kind::Method || calls[m].kind == Kind::Step || calls[m].kind == Kind::Walk;
+      const bool declares =
+          calls[m].kind == Kind::Method || calls[m].kind == Kind::Step || calls[m].kind == Kind::Walk;
       if (!declares || calls[m].object.empty() || calls[m].object != set) continue;
       for (size_t inner = m + 1; inner < calls.size(); ++inner) {
         if (calls[inner].kind == Kind::Section && calls[inner].lock != calls[section].lock) return true;
@@ -198,7 +206,8 @@ class HeuristicUnits {
     }
     Call& call = calls[user];
     Use& use = call.uses[set];
-    const bool in_round = !use.now && (call.locks_in_rounds || (getter && call.loops) || use.in_round || use.left);
+    const bool in_round =
+        !use.now && (call.locks_in_rounds || (getter && call.loops) || use.in_round || use.left);
     if (in_round) {
       use.in_round = true;
       return call.round;
@@ -208,8 +217,8 @@ class HeuristicUnits {
     return of_call(call, set, false);
   }
 
-  // What a call touches besides its own object's set is one with that. Its object may come into another's set while it goes on:
-  // that is a set of its own.
+  // What a call touches besides its own object's set is one with that. Its object may come into another's set
+  // while it goes on: that is a set of its own.
   int of_call(Call& call, const std::string& set, bool declared) {
     auto [known, first] = call.node_of_set.try_emplace(set, call.number);
     if (!first) return known->second;
@@ -218,7 +227,8 @@ class HeuristicUnits {
     return known->second;
   }
 
-  // What one call touches directly in a section is one node; anything else one for each set. The first touch decides.
+  // What one call touches directly in a section is one node; anything else one for each set. The first touch
+  // decides.
   int of_section(std::vector<Call>& calls, size_t section, const std::string& set, size_t event) {
     auto [known, first] = calls[section].node_of_set.try_emplace(set, 0);
     if (!first) return known->second;

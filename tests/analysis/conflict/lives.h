@@ -1,5 +1,6 @@
-// Random executions in which objects, variables and locks come and go, and a source that gives them out in batches: with
-// an id for everything there ever was, or with ids that are used again as soon as that is permitted.
+// Random executions in which objects, variables and locks come and go, and a source that gives them out in
+// batches: with an id for everything there ever was, or with ids that are used again as soon as that is
+// permitted.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,8 @@
 
 namespace cleave::conflict {
 
-// What happens, with an id for everything. Positions count events; what has an `end` is not in events from there on.
+// What happens, with an id for everything. Positions count events; what has an `end` is not in events from
+// there on.
 struct Lives {
   template <typename Info>
   struct Life {
@@ -75,7 +77,8 @@ class LivesSource final : public EventSource {
     }
     batch_.clear();
     for (size_t i = begin; i < end_; ++i) batch_.push_back(renamed(lives_.events[i]));
-    for (; reuse_ && ended_ < lives_.ends.size() && lives_.ends[ended_].at <= end_; ++ended_) end(lives_.ends[ended_].ids);
+    for (; reuse_ && ended_ < lives_.ends.size() && lives_.ends[ended_].at <= end_; ++ended_)
+      end(lives_.ends[ended_].ids);
     return std::span<const Event>(batch_);
   }
   std::span<const VariableSplit> splits() const override { return splits_; }
@@ -104,7 +107,8 @@ class LivesSource final : public EventSource {
       VariableInfo info = lives_.variables[variables_.size()].info;
       info.object = now(info.object);
       VariableId id = take(free_.variables);
-      id != kNone<VariableId> ? void(builder_.variable_info(id) = info) : void(id = builder_.add_variable(info));
+      id != kNone<VariableId> ? void(builder_.variable_info(id) = info)
+                              : void(id = builder_.add_variable(info));
       variables_.push_back(id);
     }
     while (syncs_.size() < lives_.syncs.size() && lives_.syncs[syncs_.size()].begin <= end_) {

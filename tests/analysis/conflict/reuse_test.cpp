@@ -1,5 +1,5 @@
-// Ids of what has ended denote something else later. The answers must be those of the same execution with an id for
-// everything there ever was, and what is held must not grow with the trace.
+// Ids of what has ended denote something else later. The answers must be those of the same execution with an
+// id for everything there ever was, and what is held must not grow with the trace.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -14,18 +14,19 @@ std::string show(const AccessReport& access) {
 }
 
 std::string show(const CheckReport& report) {
-  // Not the edges: a unit that will not be on a cycle is known to be dead earlier when its set is known to be gone.
-  std::string text = fmt::format("{} units, {} cycles, {} events, {} deep", report.units, report.cycles_seen, report.events,
-                                 report.deepest);
+  // Not the edges: a unit that will not be on a cycle is known to be dead earlier when its set is known to be
+  // gone.
+  std::string text = fmt::format("{} units, {} cycles, {} events, {} deep", report.units, report.cycles_seen,
+                                 report.events, report.deepest);
   if (report.first_violation) text += fmt::format(", first at {}", raw(*report.first_violation));
   for (const auto& [size, count] : report.cycles_by_size) text += fmt::format("\n{} of {}", count, size);
   for (const Finding& finding : report.findings) {
-    text += fmt::format("\n{} set {} unit {} variable {} split {} times {}: {}", finding.id, finding.set, finding.unit,
-                        finding.variable, finding.split, finding.occurrences, finding.why);
+    text += fmt::format("\n{} set {} unit {} variable {} split {} times {}: {}", finding.id, finding.set,
+                        finding.unit, finding.variable, finding.split, finding.occurrences, finding.why);
     for (const UnitReport& unit : finding.units) text += fmt::format("\n  {} of {}", unit.name, unit.thread);
     for (const EdgeReport& edge : finding.edges) {
-      text += fmt::format("\n  {} -> {} {} {}: {} / {}", edge.from, edge.to, edge.conflict, edge.variable, show(edge.first),
-                          show(edge.second));
+      text += fmt::format("\n  {} -> {} {} {}: {} / {}", edge.from, edge.to, edge.conflict, edge.variable,
+                          show(edge.first), show(edge.second));
     }
   }
   return text;
@@ -172,7 +173,8 @@ TEST(Reuse, HoldsWhatIsThere) {
 // One unit spans the whole run and touches whatever there is.
 TEST(Reuse, HoldsWhatIsThereOfAnEndlessUnit) {
   expect_bounded({.threads = 1, .steps = 60000, .objects = 6, .endless = true, .flat = true}, heuristics());
-  expect_bounded({.threads = 1, .steps = 60000, .objects = 6, .endless = true, .flat = true}, every_function());
+  expect_bounded({.threads = 1, .steps = 60000, .objects = 6, .endless = true, .flat = true},
+                 every_function());
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Another class's insides, through its getter and setter: the function that uses them is a unit for the object, though it
-// is none of its methods. With -DLOCKED both lock, and are still a getter and a setter. With -DPOLLING the function
-// looks again and again, in a loop, and each look is for itself.
+// Another class's insides, through its getter and setter: the function that uses them is a unit for the
+// object, though it is none of its methods. With -DLOCKED both lock, and are still a getter and a setter.
+// With -DPOLLING the function looks again and again, in a loop, and each look is for itself.
 #include <mutex>
 #include <thread>
 

@@ -1,5 +1,5 @@
-// One method after the other is nobody's unit by the heuristics. -DMARK_FUNCTION and -DMARK_BLOCK say that it is one;
-// -DMARK_METHOD says that a method is none.
+// One method after the other is nobody's unit by the heuristics. -DMARK_FUNCTION and -DMARK_BLOCK say that it
+// is one; -DMARK_METHOD says that a method is none.
 #include <mutex>
 #include <thread>
 

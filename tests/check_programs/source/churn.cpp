@@ -1,5 +1,5 @@
-// Allocates and frees on and on: objects with members and locks of their own, containers, threads that come and go. What there is
-// at a time does not grow with the number of rounds.
+// Allocates and frees on and on: objects with members and locks of their own, containers, threads that come
+// and go. What there is at a time does not grow with the number of rounds.
 #include <cstdlib>
 #include <map>
 #include <memory>

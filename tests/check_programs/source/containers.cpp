@@ -1,4 +1,5 @@
-// What a standard container has on the heap is part of the object that holds the container: CONTAINER says which one.
+// What a standard container has on the heap is part of the object that holds the container: CONTAINER says
+// which one.
 #include <deque>
 #include <list>
 #include <map>

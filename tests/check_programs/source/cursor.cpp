@@ -1,5 +1,5 @@
-// A nested class shows an object's insides step by step: its user is a unit for the object, as a loop over an iterator is.
-// With -DUNITFOR the same by annotation: a free function is a unit for its parameter.
+// A nested class shows an object's insides step by step: its user is a unit for the object, as a loop over an
+// iterator is. With -DUNITFOR the same by annotation: a free function is a unit for its parameter.
 #include <mutex>
 #include <thread>
 

@@ -1,5 +1,5 @@
-// Correct: a loop that takes what was posted, waiting only if there is nothing. Whether it has to wait or not, its rounds
-// are not meant to be atomic together. WAIT says how the waiting is written.
+// Correct: a loop that takes what was posted, waiting only if there is nothing. Whether it has to wait or
+// not, its rounds are not meant to be atomic together. WAIT says how the waiting is written.
 #include <condition_variable>
 #include <mutex>
 #include <thread>

@@ -1,5 +1,6 @@
-// A friend that holds an account and shows its insides one at a time: who uses it is a unit for the account, as with an
-// iterator. With -DREPAIRED the friend does it all in one section. With -DLOOP every use is a round of its own.
+// A friend that holds an account and shows its insides one at a time: who uses it is a unit for the account,
+// as with an iterator. With -DREPAIRED the friend does it all in one section. With -DLOOP every use is a
+// round of its own.
 #include <mutex>
 #include <thread>
 

@@ -1,5 +1,6 @@
-// A loop over a container while another thread adds to it: who loops is a unit for the container, because an iterator's steps
-// are code of whoever wrote the loop. -DCONTAINER: 1 vector, 2 list, 3 map. With -DREPAIRED all of the loop is in one section.
+// A loop over a container while another thread adds to it: who loops is a unit for the container, because an
+// iterator's steps are code of whoever wrote the loop. -DCONTAINER: 1 vector, 2 list, 3 map. With -DREPAIRED
+// all of the loop is in one section.
 #include <list>
 #include <map>
 #include <mutex>

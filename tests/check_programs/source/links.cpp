@@ -1,5 +1,5 @@
-// Look for a key, then add another one, in two critical sections: only the links of the container's nodes tell that somebody was
-// in between. CONTAINER says which one.
+// Look for a key, then add another one, in two critical sections: only the links of the container's nodes
+// tell that somebody was in between. CONTAINER says which one.
 #include <list>
 #include <map>
 #include <mutex>

@@ -1,6 +1,6 @@
-// One thread sets x, then y; the other reads x before both and y after both: no cycle on the object, since a set does not ask
-// in which order a thread's units come. The two setters have a variable of their own at the same place of the stack.
-// With -DSHARED it is one variable that the other thread knows too, and orders them.
+// One thread sets x, then y; the other reads x before both and y after both: no cycle on the object, since a
+// set does not ask in which order a thread's units come. The two setters have a variable of their own at the
+// same place of the stack. With -DSHARED it is one variable that the other thread knows too, and orders them.
 #include <thread>
 
 #include "steps.h"

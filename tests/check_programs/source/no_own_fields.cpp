@@ -1,5 +1,5 @@
-// A class that has no field of its own is as large as its base. The base's method is called first: the object is one of the
-// derived class all the same.
+// A class that has no field of its own is as large as its base. The base's method is called first: the object
+// is one of the derived class all the same.
 #include <mutex>
 #include <thread>
 

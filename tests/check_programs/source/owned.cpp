@@ -1,5 +1,5 @@
-// A member held by std::unique_ptr is part of its object: balance and the journal's entries belong together. With -DRAW a
-// plain pointer holds it, which says nothing; -DHELD='CLEAVE_OWNED' says it.
+// A member held by std::unique_ptr is part of its object: balance and the journal's entries belong together.
+// With -DRAW a plain pointer holds it, which says nothing; -DHELD='CLEAVE_OWNED' says it.
 #include <memory>
 #include <mutex>
 #include <thread>

@@ -1,6 +1,7 @@
-// An account whose state stands behind a plain pointer, as with a pimpl: who looks in one critical section and acts in the next
-// is as little atomic as if the state were the account's own. With -DGETTER the state is asked through a getter, with
-// -DSMART a std::shared_ptr holds it, with -DWALK it is a list, with -DCHAIN it is behind two pointers.
+// An account whose state stands behind a plain pointer, as with a pimpl: who looks in one critical section
+// and acts in the next is as little atomic as if the state were the account's own. With -DGETTER the state is
+// asked through a getter, with -DSMART a std::shared_ptr holds it, with -DWALK it is a list, with -DCHAIN it
+// is behind two pointers.
 #include <cstdlib>
 #include <memory>
 #include <mutex>

@@ -1,5 +1,5 @@
-// What several objects point to belongs to none of them: each of these programs does as it should, in critical sections of the
-// shared object's own mutex, though a method of one of the users has two of them.
+// What several objects point to belongs to none of them: each of these programs does as it should, in
+// critical sections of the shared object's own mutex, though a method of one of the users has two of them.
 //   SERVICE 1   two users of one service             2   one user, and main, which uses the service by itself
 //           3   children that count in their parent  4   a node that goes from one list to another
 //           5   a method of the service, called by main

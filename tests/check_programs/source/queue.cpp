@@ -1,5 +1,5 @@
-// A queue with a condition variable. take() waits in the middle, which is no violation: a unit ends where its thread
-// waits. With BROKEN, taking is two sections, and the element may be gone in between.
+// A queue with a condition variable. take() waits in the middle, which is no violation: a unit ends where its
+// thread waits. With BROKEN, taking is two sections, and the element may be gone in between.
 #include <condition_variable>
 #include <mutex>
 #include <thread>

@@ -1,5 +1,5 @@
-// Two sets in one object, and a unit over both: what happens to the one in between does not concern the other.
-// -DMERGED: all three fields are one set, and then it does.
+// Two sets in one object, and a unit over both: what happens to the one in between does not concern the
+// other. -DMERGED: all three fields are one set, and then it does.
 #include <mutex>
 #include <thread>
 

@@ -1,5 +1,5 @@
-// Correct: readers take a snapshot under the lock and use it after. The count of the shared_ptr goes up inside the section
-// and down outside; whose turn it is to go down is nobody's business.
+// Correct: readers take a snapshot under the lock and use it after. The count of the shared_ptr goes up
+// inside the section and down outside; whose turn it is to go down is nobody's business.
 #include <memory>
 #include <mutex>
 #include <string>

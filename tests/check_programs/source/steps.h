@@ -1,5 +1,5 @@
-/* Makes an interleaving happen every time: step(n) waits until n steps are done, and done() counts one. Atomic, so that
- * no heuristic takes it for part of what the program is about. C and C++. */
+/* Makes an interleaving happen every time: step(n) waits until n steps are done, and done() counts one.
+ * Atomic, so that no heuristic takes it for part of what the program is about. C and C++. */
 #ifndef STEPS_H
 #define STEPS_H
 #include <sched.h>

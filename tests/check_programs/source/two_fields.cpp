@@ -1,5 +1,6 @@
-// Two related fields: lo <= hi is the invariant, and each is written under the lock, but not both in one section. With
-// -DENDLESS the program does not end by itself: somebody has to stop it. With -DBUSY it does much more.
+// Two related fields: lo <= hi is the invariant, and each is written under the lock, but not both in one
+// section. With -DENDLESS the program does not end by itself: somebody has to stop it. With -DBUSY it does
+// much more.
 #include <mutex>
 #include <thread>
 

@@ -1,5 +1,5 @@
-// Correct: one class, two locks, each with fields of its own that have nothing to do with one another. By the heuristics
-// they are one set.
+// Correct: one class, two locks, each with fields of its own that have nothing to do with one another. By the
+// heuristics they are one set.
 #include <cstdlib>
 #include <mutex>
 #include <thread>

@@ -1,5 +1,5 @@
-// A free function that looks with one method and acts with another: no heuristic makes it a unit. CLEAVE_UNITFOR on its
-// parameter does (-DFOR=CLEAVE_UNITFOR), and so does cleave.toml (-DFOR=).
+// A free function that looks with one method and acts with another: no heuristic makes it a unit.
+// CLEAVE_UNITFOR on its parameter does (-DFOR=CLEAVE_UNITFOR), and so does cleave.toml (-DFOR=).
 #include <mutex>
 #include <thread>
 

@@ -1,7 +1,7 @@
-// A list of one's own, its nodes objects of their own: who walks over them without the lock is a unit for all of them
-// together, and so is the critical section that changes them all. -DCURSOR: each step of the walk locks. -DFREE: the list
-// is a plain struct, and functions touch it. With -DREPAIRED the walk holds the lock. With -DAPART the other thread changes
-// each node in a section of its own: no walk can tell.
+// A list of one's own, its nodes objects of their own: who walks over them without the lock is a unit for all
+// of them together, and so is the critical section that changes them all. -DCURSOR: each step of the walk
+// locks. -DFREE: the list is a plain struct, and functions touch it. With -DREPAIRED the walk holds the lock.
+// With -DAPART the other thread changes each node in a section of its own: no walk can tell.
 #include <mutex>
 #include <thread>
 

@@ -1,5 +1,5 @@
-// What workers do in correct programs, each forced into the order in which a wrong guess at the units would make a cycle of it;
-// and beside some of them the wrong form.
+// What workers do in correct programs, each forced into the order in which a wrong guess at the units would
+// make a cycle of it; and beside some of them the wrong form.
 #include <pthread.h>
 #include <semaphore.h>
 
@@ -79,7 +79,8 @@ void use(bool is_first) {
 void first() { use(true); }
 void second() { use(false); }
 
-#elif defined(LOGGER)  // an object that keeps itself whole is not part of what a section around its calls is for
+#elif defined( \
+    LOGGER)  // an object that keeps itself whole is not part of what a section around its calls is for
 class Logger {
  public:
   void log() {

@@ -1,5 +1,5 @@
-// Signals that come at any moment, most of them while the thread waits for its turn or switches: none may be lost or find the
-// scheduler at work. Each carries its number. The last handler is for one signal only.
+// Signals that come at any moment, most of them while the thread waits for its turn or switches: none may be
+// lost or find the scheduler at work. Each carries its number. The last handler is for one signal only.
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -19,7 +19,7 @@ void handle(int, siginfo_t* information, void*) {
 void handle_once(int) { ++once; }
 
 int main() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = handle;
   action.sa_flags = SA_SIGINFO;
   sigaction(SIGRTMIN, &action, nullptr);
@@ -36,13 +36,13 @@ int main() {
   while (handled != kSignals) sched_yield();
   done = true;
   busy.join();
-  struct sigaction single {};
+  struct sigaction single{};
   single.sa_handler = handle_once;
   single.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGURG, &single, nullptr);
   raise(SIGURG);
   raise(SIGURG);  // ignored by default
-  struct sigaction now {};
+  struct sigaction now{};
   sigaction(SIGURG, nullptr, &now);
   return sum == expected && once == 1 && now.sa_handler == SIG_DFL ? 0 : 1;
 }

@@ -1,4 +1,5 @@
-// A counter that one thread changes after it has read a line that the main thread writes after the other has changed it.
+// A counter that one thread changes after it has read a line that the main thread writes after the other has
+// changed it.
 #include <unistd.h>
 
 #include <thread>

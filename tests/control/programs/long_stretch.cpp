@@ -1,5 +1,5 @@
-// Many accesses without synchronization: of one thread after the other; of one that waits for the other in a loop ("spin");
-// or up to a crash in the middle of a segment of several legs ("crash").
+// Many accesses without synchronization: of one thread after the other; of one that waits for the other in a
+// loop ("spin"); or up to a crash in the middle of a segment of several legs ("crash").
 #include <pthread.h>
 
 #include <cstdlib>
@@ -23,7 +23,8 @@ void* compute(void*) {
 }
 
 void* wait_for_it(void*) {
-  while (ready == 0) {}
+  while (ready == 0) {
+  }
   seen = 1;
   return nullptr;
 }
@@ -37,7 +38,7 @@ void* set_it(void*) {
 void* fall(void*) {
   compute(nullptr);
   values[0] = 1;
-  values[values[0]] = 2;   // may be the same memory: legs
+  values[values[0]] = 2;  // may be the same memory: legs
   *nowhere = static_cast<int>(values[1]);
   return nullptr;
 }
@@ -48,7 +49,11 @@ int main(int count, char** words) {
   const char* how = count > 1 ? words[1] : "";
   pthread_t first, second;
   pthread_create(&first, nullptr, std::strcmp(how, "spin") == 0 ? wait_for_it : compute, nullptr);
-  pthread_create(&second, nullptr, std::strcmp(how, "spin") == 0 ? set_it : std::strcmp(how, "crash") == 0 ? fall : compute, nullptr);
+  pthread_create(&second, nullptr,
+                 std::strcmp(how, "spin") == 0    ? set_it
+                 : std::strcmp(how, "crash") == 0 ? fall
+                                                  : compute,
+                 nullptr);
   pthread_join(first, nullptr);
   pthread_join(second, nullptr);
   return 0;

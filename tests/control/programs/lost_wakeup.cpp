@@ -1,5 +1,5 @@
-// The flag is set and the condition signalled without the mutex: a waiter that has looked but does not wait yet misses
-// the signal for ever.
+// The flag is set and the condition signalled without the mutex: a waiter that has looked but does not wait
+// yet misses the signal for ever.
 #include <pthread.h>
 
 #include <atomic>

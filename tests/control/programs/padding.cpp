@@ -1,5 +1,5 @@
-// Reads memory on its stack that it never wrote, as a program does that copies a structure with padding in it. There lies
-// what earlier calls have left, the scheduler's among them.
+// Reads memory on its stack that it never wrote, as a program does that copies a structure with padding in
+// it. There lies what earlier calls have left, the scheduler's among them.
 #include <pthread.h>
 #include <time.h>
 #include <unistd.h>

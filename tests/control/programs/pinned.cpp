@@ -13,8 +13,10 @@ unsigned long sum;
 
 void add(unsigned long value) {
   for (int bit = 0; bit < 8; ++bit) {
-    if (value >> bit & 1) sum += 3;
-    else sum ^= 5;
+    if (value >> bit & 1)
+      sum += 3;
+    else
+      sum ^= 5;
   }
 }
 

@@ -1,5 +1,5 @@
-// One place of the source that straight code has twice: a small function that is inlined, as those of the library are.
-// And code of several lines that the compiler makes one of: it has no line.
+// One place of the source that straight code has twice: a small function that is inlined, as those of the
+// library are. And code of several lines that the compiler makes one of: it has no line.
 #include <atomic>
 #include <cstring>
 #include <mutex>

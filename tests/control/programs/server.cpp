@@ -1,5 +1,6 @@
-// Two threads serve one connection each: what comes is counted and sent back. Exit status: the bytes that came, unless an
-// update of the count was lost. The port is the first word, the number of connections the second.
+// Two threads serve one connection each: what comes is counted and sent back. Exit status: the bytes that
+// came, unless an update of the count was lost. The port is the first word, the number of connections the
+// second.
 #include <arpa/inet.h>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -47,7 +48,8 @@ int main(int, char** words) {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(static_cast<uint16_t>(std::atoi(words[1])));
-  if (bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 || listen(listener, 8) != 0) return 103;
+  if (bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 || listen(listener, 8) != 0)
+    return 103;
   std::vector<Connection> connections(static_cast<size_t>(std::atoi(words[2])));
   std::vector<std::thread> threads;
   for (Connection& connection : connections) {

@@ -1,5 +1,5 @@
-// Everything that ends by the clock: sleeps, waits and tries with a time limit, loops that ask for the time. Which of them
-// comes first is the schedule's business; the sum is the same.
+// Everything that ends by the clock: sleeps, waits and tries with a time limit, loops that ask for the time.
+// Which of them comes first is the schedule's business; the sum is the same.
 #include <pthread.h>
 #include <semaphore.h>
 
@@ -76,7 +76,8 @@ void impatient() {
 
 int main() {
   sem_init(&semaphore, 0, 1);
-  std::thread threads[] = {std::thread(patient, 1), std::thread(patient, 2), std::thread(busy), std::thread(impatient)};
+  std::thread threads[] = {std::thread(patient, 1), std::thread(patient, 2), std::thread(busy),
+                           std::thread(impatient)};
   std::this_thread::sleep_for(2ms);
   stop = true;
   seen = true;

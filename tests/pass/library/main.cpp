@@ -1,5 +1,6 @@
-// The same random operations on three containers of each kind: by our code, by the library's, and by either on one. Trees have
-// to be the same node by node and color by color, lists and tables the same in every step. Compiled by clang++.
+// The same random operations on three containers of each kind: by our code, by the library's, and by either
+// on one. Trees have to be the same node by node and color by color, lists and tables the same in every step.
+// Compiled by clang++.
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -11,12 +12,12 @@ namespace {
 
 typedef std::_Rb_tree_node_base Node;
 
-#define REQUIRE(what)                                       \
-  do {                                                      \
-    if (!(what)) {                                          \
-      std::printf("line %d: %s\n", __LINE__, #what);        \
-      std::exit(1);                                         \
-    }                                                       \
+#define REQUIRE(what)                                \
+  do {                                               \
+    if (!(what)) {                                   \
+      std::printf("line %d: %s\n", __LINE__, #what); \
+      std::exit(1);                                  \
+    }                                                \
   } while (0)
 
 int black_height(const Node* node, const Node* parent) {
@@ -114,15 +115,25 @@ void lists(std::mt19937& random) {
   List mine[2], library[2];
   for (int step = 0; step < 250; ++step) {
     const unsigned which = random() % 2, size = mine[which].size(), at = random() % (size + 1);
-    List &my = mine[which], &lib = library[which], &my_other = mine[1 - which], &lib_other = library[1 - which];
+    List &my = mine[which], &lib = library[which], &my_other = mine[1 - which],
+         &lib_other = library[1 - which];
     switch (random() % 10) {
-      default: ours::push(my, at, step), theirs::push(lib, at, step); break;
-      case 4: case 5:
+      default:
+        ours::push(my, at, step), theirs::push(lib, at, step);
+        break;
+      case 4:
+      case 5:
         if (at < size) ours::drop(my, at), theirs::drop(lib, at);
         break;
-      case 6: ours::splice(my_other, my, at / 2, at), theirs::splice(lib_other, lib, at / 2, at); break;
-      case 7: ours::exchange(my, my_other), theirs::exchange(lib, lib_other); break;
-      case 8: ours::reverse(my), theirs::reverse(lib); break;
+      case 6:
+        ours::splice(my_other, my, at / 2, at), theirs::splice(lib_other, lib, at / 2, at);
+        break;
+      case 7:
+        ours::exchange(my, my_other), theirs::exchange(lib, lib_other);
+        break;
+      case 8:
+        ours::reverse(my), theirs::reverse(lib);
+        break;
       case 9:
         ours::sort(my), theirs::sort(lib), ours::sort(my_other), theirs::sort(lib_other);
         if (random() % 2) ours::merge(my, my_other), theirs::merge(lib, lib_other);
@@ -141,9 +152,16 @@ void tables(std::mt19937& random) {
   for (int step = 0; step < 400; ++step) {
     const int key = random() % 3000;
     switch (random() % 40) {
-      default: ours::insert(mine, key), theirs::insert(library, key); break;
-      case 1: case 2: ours::erase(mine, key), theirs::erase(library, key); break;
-      case 0: ours::reserve(mine, key / 4), theirs::reserve(library, key / 4); break;
+      default:
+        ours::insert(mine, key), theirs::insert(library, key);
+        break;
+      case 1:
+      case 2:
+        ours::erase(mine, key), theirs::erase(library, key);
+        break;
+      case 0:
+        ours::reserve(mine, key / 4), theirs::reserve(library, key / 4);
+        break;
     }
     REQUIRE(mine.bucket_count() == library.bucket_count());
     typedef std::vector<std::pair<int, int>> Pairs;
