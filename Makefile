@@ -1,22 +1,30 @@
 # Two commands set everything up on a fresh machine:  make demo   and   make test
 BUILD ?= build
 CMAKE_FLAGS ?=
+# Everything `cleave` needs at run time, and nothing else: no tests, no benchmarks.
+TOOL = cleave cleave-cc cleave_pass cleave_rt cleave_symbolic_module
+FORMATTED = git ls-files 'src/*.h' 'src/*.cpp' 'src/*.c' 'tests/*.h' 'tests/*.cpp' 'bench/*.h' 'bench/*.cpp'
 
-.PHONY: all install build demo test bench tables format tidy clean
+.PHONY: all packages configure tool build demo test bench tables format format-check tidy clean
 
 all: build
 
-install:
+packages:
 	@scripts/install-packages
 
-build: install
+configure: packages
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_CXX_COMPILER=clang++-19 -DCMAKE_C_COMPILER=clang-19 \
 	  -DCMAKE_BUILD_TYPE=RelWithDebInfo $(CMAKE_FLAGS) > $(BUILD).configure.log 2>&1 \
 	  || { cat $(BUILD).configure.log; exit 1; }
 	@rm -f $(BUILD).configure.log
+
+tool: configure
+	@cmake --build $(BUILD) --target $(TOOL)
+
+build: configure
 	@cmake --build $(BUILD)
 
-demo: build
+demo: tool
 	@scripts/demo $(BUILD)
 
 test: build
@@ -31,8 +39,11 @@ tables: build
 bench: build
 	@scripts/bench $(BUILD)
 
-format:
-	@git ls-files 'src/*.h' 'src/*.cpp' 'src/*.c' 'tests/*.h' 'tests/*.cpp' 'bench/*.cpp' | xargs clang-format-19 -i
+format: packages
+	@$(FORMATTED) | xargs clang-format-19 -i
+
+format-check: packages
+	@$(FORMATTED) | xargs clang-format-19 --dry-run --Werror
 
 tidy: build
 	@git ls-files 'src/*.cpp' | xargs clang-tidy-19 -p $(BUILD) --quiet

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -14,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "abi/chunk_checksum.h"
 #include "abi/codec.h"
 #include "abi/order.h"
 #include "abi/trace_file.h"
@@ -109,7 +109,7 @@ class Recorder {
   void chunk(cleave_chunk_header header, std::string_view body) {
     header.magic = CLEAVE_CHUNK_MAGIC;
     header.stored_bytes = static_cast<uint32_t>(body.size());
-    header.checksum = XXH3_64bits(body.data(), body.size());
+    header.checksum = cleave_chunk_checksum(&header, body.data());
     out_.write(reinterpret_cast<const char*>(&header), sizeof header);
     out_.write(body.data(), static_cast<std::streamsize>(body.size()));
   }

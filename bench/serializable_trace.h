@@ -1,8 +1,8 @@
-// Serializable traces of any size for benchmarks: every unit has a timestamp, and an access is only made if all
-// conflicting ones so far have smaller timestamps (timestamp ordering), so every edge of the conflict graph leads from a
-// smaller one to a larger one and there is no cycle. Units of all threads overlap and conflict all the time, which is
-// the hard case for a checker; with `overlap` off, conflicting units never overlap (two-phase locking), as in a
-// program that is properly locked.
+// Serializable traces of any size for benchmarks: every unit has a timestamp, and an access is only made if
+// all conflicting ones so far have smaller timestamps (timestamp ordering), so every edge of the conflict
+// graph leads from a smaller one to a larger one and there is no cycle. Units of all threads overlap and
+// conflict all the time, which is the hard case for a checker; with `overlap` off, conflicting units never
+// overlap (two-phase locking), as in a program that is properly locked.
 #pragma once
 
 #include <cstdint>

@@ -65,7 +65,8 @@ class Runs:
             done = self.call(folder, "predict", "--json", "findings.json", "--quiet", *words, "serial.cleave")
         except subprocess.TimeoutExpired:
             return f"did not end in {SECONDS} s", SECONDS
-        if done.returncode not in (0, 1):
+        unfinished = done.returncode == 3 and b"could not be run" not in done.stderr
+        if done.returncode not in (0, 1) and not unfinished:
             return done.stderr.decode(errors="replace").strip(), 0
         return json.loads((folder / "findings.json").read_text()), time.monotonic() - start
 

@@ -240,8 +240,7 @@ def moth(measure, programs):
                      cell(seconds(elapsed), theirs["seconds"])])
     return ["## MoTH, tables 1 and 2", "",
             *table(["program", "known violations", "found", "false positives", "seconds"], rows),
-            "Found counts the known violations that expect.toml names (for Elevator one of the sixteen pairs stands for "
-            "all); false positives are all other findings. Theirs analyses Java bytecode with the whole class library "
+            "Found counts the known violations that expect.toml names; false positives are all other findings. Theirs analyses Java bytecode with the whole class library "
             "behind it, ours the bitcode of a C++ program of a tenth of the size.", ""]
 
 

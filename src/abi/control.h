@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define CLEAVE_CONTROL_MAGIC UINT64_C(0x4c52544356414c43) /* "CLAVCTRL" */
-#define CLEAVE_CONTROL_VERSION 2
+#define CLEAVE_CONTROL_VERSION 3
 #define CLEAVE_CONTROL_VARIABLE "CLEAVE_CONTROL"
 
 enum cleave_policy { /* the order of schedule/'s Policy */
@@ -23,7 +23,8 @@ enum cleave_policy { /* the order of schedule/'s Policy */
                      CLEAVE_POLICY_PCT = 3,
                      CLEAVE_POLICY_NOISE = 4,
                      CLEAVE_POLICY_PLAN = 5,
-                     CLEAVE_POLICY_REPLAY = 6
+                     CLEAVE_POLICY_REPLAY = 6,
+                     CLEAVE_POLICY_SWITCHES = 7
 };
 
 enum cleave_point {
@@ -43,6 +44,7 @@ enum cleave_pinned { /* where a value from outside came from */
 };
 
 #define CLEAVE_CONTROL_SPURIOUS 1u
+#define CLEAVE_CONTROL_NO_DRAIN 2u /* other threads do not go on when main returns */
 
 struct cleave_control_area {
   uint64_t offset, capacity, used; /* bytes */
@@ -59,6 +61,15 @@ struct cleave_control_thread {
 struct cleave_control_run {
   uint32_t thread;
   uint32_t how; /* CLEAVE_RUN_* */
+  uint64_t points;
+};
+
+/* Policy SWITCHES: when `thread` has come to so many points and its run ends in this way (PREEMPTED: it could
+ * go on), `next` gets the turn. Switches of one thread stand together, in their order. */
+struct cleave_control_switch {
+  uint32_t thread, next; /* indexes into the request's threads */
+  uint32_t how;          /* CLEAVE_RUN_PREEMPTED or CLEAVE_RUN_GAVE_AWAY */
+  uint32_t reserved;
   uint64_t points;
 };
 
@@ -153,7 +164,7 @@ struct cleave_control_header {
   uint32_t flags;
 
   /* asked for */
-  struct cleave_control_area request_threads, milestones, places;
+  struct cleave_control_area request_threads, milestones, places, switches;
   struct cleave_control_area replay_runs, replay_fingerprints, replay_steps, replay_pinned, replay_modules;
 
   /* answered */

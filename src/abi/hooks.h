@@ -52,7 +52,11 @@ void __cleave_fence(const struct cleave_segment* segment, uint32_t order);
  * hash of them. */
 void __cleave_range_read(const struct cleave_segment* segment, const void* address, uint64_t bytes);
 void __cleave_range_write(const struct cleave_segment* segment, const void* address, uint64_t bytes);
+/* Before an operation that writes a range and reads none. */
+void __cleave_range_point(const struct cleave_segment* segment);
 #define CLEAVE_RANGE_INLINE 1024u
+/* Before a function returns: a local variable whose address somebody else may have is gone. */
+void __cleave_local_end(const struct cleave_segment* segment, const void* address, uint64_t bytes);
 
 /* A container of the standard library has allocated `block` for itself, or has taken over what another held
  * (owns.h). */

@@ -14,29 +14,33 @@
  * which access, what is constant or derived and so not stored) is in the module's tables, slot by slot in
  * program order. The pass writes the tables, trace/ reads them: site_tables.h.
  *
- * A segment in which two accesses may touch the same memory has legs: within one leg no two accesses may, so
- * a scheduler that decides between legs decides between any two accesses that matter. Running free, all legs
- * share one record. Where somebody else runs between two, each leg is a record with a descriptor of its own:
- * those of the legs stand behind that of their segment. The record of a leg has the words of the legs before
- * it in front of its own.
+ * A segment of several accesses has legs, one for each access, so that a scheduler that decides between legs
+ * decides between any two accesses. Running free, all legs share one record. Where somebody else runs between
+ * two, each leg is a record with a descriptor of its own: those of the legs stand behind that of their
+ * segment. The record of a leg has the words of the legs before it in front of its own, of which it has at
+ * least one.
  *
  * Inline code of a segment of n payload words:
  *
  *   word *p = __cleave_thread.cursor;
- *   if (p + 1 + n > __cleave_thread.limit) p = __cleave_reserve(1 + n, descriptor);  // cold; a scheduling
- * point under control
- *   __cleave_thread.cursor = p + 1 + n;                                     // reserved before the first
- * access p[0] = descriptor | __cleave_thread.branches << 48;  __cleave_thread.branches = 1; p[1] = address of
- * the first access;  v = load;  p[2] = v;  … if (__cleave_thread.limit <= p) p = __cleave_leg(p, descriptor +
- * 2);    // before the second leg; cold, under control p[3] = …
+ *   if (p + 1 + n > __cleave_thread.limit) {         // cold
+ *     p = __cleave_reserve(1 + n, descriptor);       // under control a scheduling point
+ *     if (__cleave_thread.limit <= p) goto stepwise; // where there are legs
+ *   }
+ *   __cleave_thread.cursor = p + 1 + n;              // reserved before the first access
+ *   p[0] = descriptor | __cleave_thread.branches << 48, __cleave_thread.branches = 1;
+ *   p[1] = address of the first access, p[2] = what it loads, p[3] = …
  *
- * The buffer is zeroed when it is handed out, and the addresses are stored before the access, so a segment
- * that was interrupted (crash, another thread's exit) shows how far it came: an address word of 0 was not
- * reached.
+ * `stepwise` is a second copy of the same code, with p = __cleave_leg(p, descriptor + 2) before the second
+ * access, and so on: free recording pays nothing for it.
+ *
+ * Every word of the buffer is CLEAVE_UNWRITTEN when it is handed out, words are stored in their order, and
+ * addresses before the access. So a segment that was interrupted (crash, another thread's exit) shows how far
+ * it came, whatever it stored: a read whose address is there and whose value is not is the one that faulted.
  *
  * Under control (schedule other than free) `limit` is kept at 0, so every segment enters __cleave_reserve:
  * that is the scheduling point before its first access, and costs nothing when nobody schedules. Every
- * further leg enters __cleave_leg for the same reason.
+ * further access is a leg and has its scheduling point in __cleave_leg.
  */
 #ifndef CLEAVE_ABI_RECORD_H
 #define CLEAVE_ABI_RECORD_H
@@ -47,10 +51,13 @@
 extern "C" {
 #endif
 
-#define CLEAVE_ABI_VERSION 2
+#define CLEAVE_ABI_VERSION 3
 
 #define CLEAVE_HEADER_ADDRESS_BITS 48
 #define CLEAVE_HEADER_ADDRESS_MASK ((UINT64_C(1) << 48) - 1)
+/* What no record has stored yet. As a header it has no descriptor and no kind: a gap. As a payload it is a
+ * value that no program is likely to have, and matters only at the end of a record that was interrupted. */
+#define CLEAVE_UNWRITTEN UINT64_C(0x8f3d000000000000)
 #define CLEAVE_BRANCHES_NONE UINT64_C(1)
 #define CLEAVE_BRANCHES_FULL UINT64_C(0x8000) /* sentinel in the highest place: 15 outcomes */
 
@@ -67,11 +74,11 @@ struct cleave_segment {
   uint16_t words; /* payload words */
   uint16_t flags; /* CLEAVE_SEGMENT_* */
 };
-#define CLEAVE_SEGMENT_MAX_WORDS \
-  240u /* the pass starts a new segment before this; the smallest buffer holds two */
-#define CLEAVE_SEGMENT_ACCESS 1u /* has at least one memory access */
-#define CLEAVE_SEGMENT_CALL 2u   /* ends in a call */
-#define CLEAVE_SEGMENT_LEGS 4u   /* the descriptors of its legs follow */
+#define CLEAVE_SEGMENT_MAX_WORDS 240u /* a new one starts before this; the smallest buffer holds two */
+#define CLEAVE_SEGMENT_ACCESS 1u      /* has at least one memory access */
+#define CLEAVE_SEGMENT_CALL 2u        /* ends in a call */
+#define CLEAVE_SEGMENT_LEGS 4u        /* the descriptors of its legs follow */
+#define CLEAVE_SEGMENT_POINT 8u /* a range that is only written: __cleave_range_point stands before it */
 
 /* What a module (translation unit) tells the runtime at start, through __cleave_register. */
 struct cleave_module {

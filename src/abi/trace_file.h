@@ -14,7 +14,7 @@
 
 #define CLEAVE_TRACE_MAGIC UINT64_C(0x31455641454c4301) /* "\1CLEAVE1" */
 #define CLEAVE_CHUNK_MAGIC UINT32_C(0x4b4e4843)         /* "CHNK" */
-#define CLEAVE_TRACE_VERSION 3
+#define CLEAVE_TRACE_VERSION 4                          /* 4: checksums cover the chunk's header */
 
 struct cleave_file_header {
   uint64_t magic;
@@ -50,9 +50,9 @@ enum cleave_chunk_kind {
 
 /* RECORDS: the body is the words as they stood in the buffer, eight bytes each. For a trace that is read
  * while it is written and that nobody keeps: then coding costs both sides more than the bytes that it saves.
- * `records` is 0, nobody has counted them, and a word of 0 where a header should be is a gap. A program
- * writes such chunks when CLEAVE_TRACE_RAW_VARIABLE is set in its environment; what it forks or executes
- * writes nothing then, for nobody would read it. */
+ * `records` is 0, nobody has counted them, and a word whose low 48 bits are 0 where a header should be is a
+ * gap. A program writes such chunks when CLEAVE_TRACE_RAW_VARIABLE is set in its environment; what it forks
+ * or executes writes nothing then, for nobody would read it. */
 #define CLEAVE_CHUNK_RAW 2u
 #define CLEAVE_TRACE_RAW_VARIABLE "CLEAVE_TRACE_RAW"
 #define CLEAVE_CHUNK_RAW_WORDS (1u << 20) /* a raw chunk has no more; a buffer has 8 thousand */
@@ -67,18 +67,24 @@ struct cleave_chunk_header {
   uint64_t sequence;     /* RECORDS: number of the chunk within its thread, from 0; else 0 */
   uint32_t words;        /* RECORDS: raw words that the body decodes to */
   uint32_t records;      /* RECORDS: records in it */
-  uint64_t checksum;     /* XXH3-64 of the body as stored; of a raw one cleave_raw_checksum */
+  uint64_t checksum;     /* of everything above and of the body as stored: cleave_chunk_checksum in
+                            chunk_checksum.h; of a raw chunk cleave_raw_checksum */
 };
+
+static inline uint64_t cleave_mix(uint64_t sum, uint64_t word) {
+  return ((sum ^ word) * UINT64_C(0x9e3779b97f4a7c15)) ^ (sum >> 29);
+}
 
 /* Tells a raw chunk that was written to its end from one that was not and has another behind it: of all that
  * a writer does wrong, that is what happens (a full disk). Reading the whole body for it would cost as much
  * as using it. */
 static inline uint64_t cleave_raw_checksum(const struct cleave_chunk_header* header, const uint64_t* words) {
-  uint64_t sum =
-      ((uint64_t)header->thread << 32 | header->words) ^ header->sequence * UINT64_C(0xc2b2ae3d27d4eb4f);
+  uint64_t sum = (uint64_t)header->magic << 32 | (uint32_t)header->kind << 16 | header->flags;
+  sum = cleave_mix(sum, (uint64_t)header->thread << 32 | header->stored_bytes);
+  sum = cleave_mix(sum, header->sequence);
+  sum = cleave_mix(sum, (uint64_t)header->words << 32 | header->records);
   uint32_t from = header->words < CLEAVE_CHUNK_RAW_TAIL ? 0 : header->words - CLEAVE_CHUNK_RAW_TAIL;
-  for (uint32_t i = from; i < header->words; ++i)
-    sum = ((sum ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15)) ^ (sum >> 29);
+  for (uint32_t i = from; i < header->words; ++i) sum = cleave_mix(sum, words[i]);
   return sum;
 }
 

@@ -23,27 +23,44 @@ void put(int descriptor, const std::string& text) {
 std::string Progress::text() const {
   std::lock_guard guard(mutex_);
   const uint64_t done = done_.load(std::memory_order_relaxed);
-  if (of_ > 0) return fmt::format("{} of {} {}", amount(done), amount(of_), what_);
-  return done > 0 ? fmt::format("{} {}", amount(done), what_) : what_;
+  const uint64_t bytes = bytes_of_.load(std::memory_order_relaxed);
+  std::string text = what_;
+  if (of_ > 0)
+    text = fmt::format("{} of {} {}", amount(done), amount(of_), what_);
+  else if (done > 0)
+    text = fmt::format("{} {}", amount(done), what_);
+  if (bytes > 0)
+    text += fmt::format(", {} of {} MB", bytes_read_.load(std::memory_order_relaxed) >> 20, bytes >> 20);
+  return text;
 }
 
-ProgressLine::ProgressLine(int descriptor, std::chrono::milliseconds patience) : descriptor_(descriptor) {
-  if (isatty(descriptor) == 0) return;
-  thread_ = std::thread([this, patience] {
+ProgressLine::ProgressLine(int descriptor, std::chrono::milliseconds patience,
+                           std::chrono::milliseconds now_and_then)
+    : descriptor_(descriptor) {
+  if (descriptor < 0) return;
+  const bool terminal = isatty(descriptor) != 0;
+  thread_ = std::thread([this, terminal, patience, now_and_then] {
     sigset_t all;  // signals are for the thread that works
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
     std::unique_lock guard(mutex_);
     const auto start = std::chrono::steady_clock::now();
-    if (stopped_.wait_for(guard, patience, [&] { return stop_; })) return;
-    constexpr auto kOften = std::chrono::milliseconds(200);
+    const auto every = terminal ? std::chrono::milliseconds(200) : now_and_then;
+    if (stopped_.wait_for(guard, terminal ? patience : now_and_then, [&] { return stop_; })) return;
     do {
       const auto seconds =
           std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - start);
-      put(descriptor_, fmt::format("\r\033[Kcleave: {}, {} s", progress_.text(), seconds.count()));
-    } while (!stopped_.wait_for(guard, kOften, [&] { return stop_; }));
-    put(descriptor_, "\r\033[K");
+      const std::string text = fmt::format("cleave: {}, {} s", progress_.text(), seconds.count());
+      put(descriptor_, terminal ? "\r\033[K" + text : text + "\n");
+    } while (!stopped_.wait_for(guard, every, [&] { return stop_; }));
+    if (terminal) put(descriptor_, "\r\033[K");
   });
+}
+
+void ProgressLine::make_way() {
+  if (!thread_.joinable() || isatty(descriptor_) == 0) return;
+  std::lock_guard guard(mutex_);
+  put(descriptor_, "\r\033[K");
 }
 
 void ProgressLine::clear() {

@@ -20,30 +20,41 @@ class Progress {
     what_ = std::move(what);
     of_ = of;
     done_ = 0;
+    bytes_read_ = bytes_of_ = 0;
   }
   void more(uint64_t count = 1) { done_.fetch_add(count, std::memory_order_relaxed); }
+  // How much of the file has been read, until the next begin().
+  void bytes(uint64_t read, uint64_t of) {
+    bytes_read_.store(read, std::memory_order_relaxed);
+    bytes_of_.store(of, std::memory_order_relaxed);
+  }
 
-  // "31.2 million events judged", "3 of 17 candidates decided", "reading the trace" while nothing was
-  // counted.
+  // "31.2 million events judged, 412 of 2301 MB", "3 of 17 candidates decided", "reading the trace" while
+  // nothing was counted.
   std::string text() const;
 
  private:
   mutable std::mutex mutex_;
   std::string what_;
   uint64_t of_ = 0;
-  std::atomic<uint64_t> done_ = 0;
+  std::atomic<uint64_t> done_ = 0, bytes_read_ = 0, bytes_of_ = 0;
 };
 
-// One line on a terminal, drawn over again; gone when the work is done. Draws nothing if `descriptor` is no
-// terminal, or before `patience` has passed.
+// One line on a terminal, drawn over again; gone when the work is done. Elsewhere (a log) a line of its own
+// now and then. Nothing before `patience` has passed, or if `descriptor` is negative.
 class ProgressLine {
  public:
-  ProgressLine(int descriptor, std::chrono::milliseconds patience = std::chrono::milliseconds(1000));
+  static constexpr std::chrono::milliseconds kPatience{1000};      // on a terminal
+  static constexpr std::chrono::milliseconds kNowAndThen{30'000};  // elsewhere
+  ProgressLine(int descriptor, std::chrono::milliseconds patience = kPatience,
+               std::chrono::milliseconds now_and_then = kNowAndThen);
   ~ProgressLine() { clear(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   Progress& progress() { return progress_; }
+  // Takes the line away until it is drawn again, so that something else can be printed.
+  void make_way();
   // Takes the line away; nothing is drawn any more.
   void clear();
 

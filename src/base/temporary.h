@@ -1,18 +1,45 @@
-// Where files go that nobody asked to keep.
+// Files that nobody asked to keep: the one place that makes them.
+//
+// They have no name. So there is no name that somebody else could guess, follow or have put there first, and
+// none that could be left behind: the file is gone when the last process that has it open is gone, however
+// that ends.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
+
 namespace cleave {
 
-// A pattern for mkstemp and mkdtemp, in TMPDIR, or in /tmp where that is not set: FOLDER/cleave-WHAT-XXXXXX.
-std::string temporary_pattern(std::string_view what);
+// Where temporary files go: TMPDIR, or /tmp where that is not set.
+std::string temporary_folder();
 
-// The same in memory (/dev/shm), for a file of up to so many bytes that is read while it is written and then
-// thrown away: what goes to a disk costs more than that. Only where TMPDIR is not set and four times as much
-// is free; else as above.
-std::string memory_pattern(std::string_view what, uint64_t bytes);
+class TemporaryFile {
+ public:
+  enum class Place {
+    Disk,    // in temporary_folder()
+    Memory,  // never on a disk
+    Either,  // in memory unless TMPDIR says where
+  };
+  // Empty, mode 0600. `what` is for people who look at /proc. An Error that names the folder when it cannot
+  // be made.
+  static Result<TemporaryFile> make(std::string_view what, Place place = Place::Disk);
+
+  TemporaryFile(TemporaryFile&& other) noexcept;
+  TemporaryFile& operator=(TemporaryFile&& other) noexcept;
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile();
+
+  // Under this path this process and every other one of this user can open it, as long as this object lives.
+  const std::string& path() const { return path_; }
+  int descriptor() const { return descriptor_; }
+
+ private:
+  explicit TemporaryFile(int descriptor);
+  int descriptor_ = -1;
+  std::string path_;
+};
 
 }  // namespace cleave

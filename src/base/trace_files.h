@@ -12,7 +12,4 @@ namespace cleave {
 // written.
 Status prepare_trace(const std::string& path);
 
-// Removes them all; what is not there is no error.
-void remove_trace(const std::string& path);
-
 }  // namespace cleave

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "check/unit_pair.h"
+#include "model/value_text.h"
 
 namespace cleave::check {
 namespace {
@@ -35,15 +36,20 @@ class Conditions {
     }
     const uint64_t seen = case_.memory.value_read(case_.triple.second);
     if (seen == expected) return std::nullopt;
+    if (written) {
+      // The table has the first access; what counts is the unit's last write before the second.
+      const bool later = expected != first_.value;
+      return ConditionProof{
+          "C_WWR",
+          fmt::format("{} {}wrote {} to {} and then read {} there: in any serial order it reads its "
+                      "own write.",
+                      unit_name(), later ? "last " : "", text(expected), variable_name(), text(seen))};
+    }
     return ConditionProof{
-        written ? "C_WWR" : "C_RWR",
-        written ? fmt::format(
-                      "{} wrote {} to {} and then read {} there: in any serial order it reads its own write.",
-                      unit_name(), expected, variable_name(), seen)
-                : fmt::format(
-                      "{} read {} twice without writing it and got {}, then {}: in any serial order it gets "
-                      "the same value twice.",
-                      unit_name(), variable_name(), expected, seen)};
+        "C_RWR",
+        fmt::format("{} read {} twice without writing it and got {}, then {}: in any serial order it "
+                    "gets the same value twice.",
+                    unit_name(), variable_name(), text(expected), text(seen))};
   }
 
   // C_WRW: what the remote access read is written by nobody but the unit on its way to something else (and
@@ -60,10 +66,10 @@ class Conditions {
       // A remote update that writes back what it read does not justify itself.
       if (!later && !overwritten && write != case_.triple.remote) return std::nullopt;
     }
-    return ConditionProof{"C_WRW",
-                          fmt::format("{} read {} from {}, which only {} writes, and overwrites before it "
-                                      "ends: in any serial order nobody sees that value.",
-                                      thread_name(remote_.thread), value, variable_name(), unit_name())};
+    return ConditionProof{
+        "C_WRW", fmt::format("{} read {} from {}, which only {} writes, and overwrites before it "
+                             "ends: in any serial order nobody sees that value.",
+                             thread_name(remote_.thread), text(value), variable_name(), unit_name())};
   }
 
   // C_RWW: the remote write cannot come before the unit (the unit read something older), and something shows
@@ -87,8 +93,8 @@ class Conditions {
         "C_RWW", fmt::format("{} read {} from {}, {} then wrote {}, and {} overwrote that: had the write "
                              "come before the unit, the "
                              "unit would have read it; after the unit, it would have stayed.",
-                             unit_name(), value, variable_name(), thread_name(remote_.thread), remote_.value,
-                             unit_name())};
+                             unit_name(), text(value), variable_name(), thread_name(remote_.thread),
+                             text(remote_.value), unit_name())};
   }
 
   // C_count: the unit, or the remote one, replaced a value that was replaced more often than it was there.
@@ -101,16 +107,19 @@ class Conditions {
       const bool last = count.replaced <= count.left;
       return ConditionProof{
           "C_count",
-          fmt::format("{} {} read {} from {} and replaced it{}, but the value was there only {}: in any "
-                      "serial order each "
-                      "of them needs a time of its own.",
-                      count.replaced, count.replaced == 1 ? "unit" : "units", *value, variable_name(),
+          fmt::format("{} {} found {} in {} at their first access and replaced it{}, but the value was there "
+                      "only {}: in any serial order each of them needs a time of its own.",
+                      count.replaced, count.replaced == 1 ? "unit" : "units", text(*value), variable_name(),
                       last ? ", which is also its last value" : "", times(count.left))};
     }
     return std::nullopt;
   }
 
  private:
+  // As the accesses of the finding are written, which have the type of their place.
+  std::string text(uint64_t value) const {
+    return value_text(value, first_.site == kNone<SiteId> ? "" : case_.trace.site(first_.site).type);
+  }
   static std::string times(uint32_t count) { return count == 1 ? "once" : fmt::format("{} times", count); }
 
   // The value of the location that the unit finds and does not leave.

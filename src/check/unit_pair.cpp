@@ -6,6 +6,7 @@
 #include <map>
 
 #include "check/version_chain.h"
+#include "model/value_text.h"
 
 namespace cleave::check {
 namespace {
@@ -79,13 +80,14 @@ class UnitPair {
       const Effect &first = before.at(variable), &second = after.at(variable);
       const std::string& name = case_.trace.variable(variable).name;
       if (second.needs && !can_read_later(variable, *second.needs, earlier, first, later)) {
-        return fmt::format("{} could not read {} from {}", label(later), *second.needs, name);
+        return fmt::format("{} could not read {} from {}", label(later), text(variable, *second.needs), name);
       }
       if (first.needs && !can_read_earlier(variable, *first.needs, earlier, later)) {
-        return fmt::format("{} could not read {} from {}", label(earlier), *first.needs, name);
+        return fmt::format("{} could not read {} from {}", label(earlier), text(variable, *first.needs),
+                           name);
       }
       if (case_.final_writes && second.leaves && !can_end_with(variable, earlier, later, *second.leaves)) {
-        return fmt::format("{} could not end as {}", name, case_.memory.final(variable));
+        return fmt::format("{} could not end as {}", name, text(variable, case_.memory.final(variable)));
       }
       if (VersionChain(case_, variable).excludes(earlier, later)) {
         return fmt::format("the values that {} took could not have followed each other", name);
@@ -167,6 +169,13 @@ class UnitPair {
                                 [&](EventIndex index) { return writes(case_.trace.event(index).kind); });
       return first != own.second.end() && case_.blocks.must_precede(case_.blocks.of(*first), reader);
     });
+  }
+
+  // As the accesses of findings are written: by the type of the place that accesses it first.
+  std::string text(VariableId variable, uint64_t value) const {
+    const auto accesses = case_.memory.accesses(variable);
+    const SiteId site = accesses.empty() ? kNone<SiteId> : case_.trace.event(*accesses.begin()).site;
+    return value_text(value, site == kNone<SiteId> ? "" : case_.trace.site(site).type);
   }
 
   std::string label(BlockId id) const {

@@ -8,13 +8,17 @@
 #include <span>
 
 #include "analysis/conflict/check.h"
+#include "base/interrupt.h"
 #include "base/progress.h"
 #include "cli/check_hints.h"
 #include "cli/check_live.h"
+#include "cli/check_loaded.h"
 #include "cli/check_source.h"
 #include "cli/findings_output.h"
+#include "cli/program_output.h"
 #include "cli/units_and_sets.h"
 #include "exec/pass_on.h"
+#include "prove/failures.h"
 #include "report/explain.h"
 
 namespace cleave::cli {
@@ -27,11 +31,13 @@ struct CheckVerbOptions {
   std::string trace;
   std::string sets = "auto";
   std::string dot;
-  bool no_split = false;
+  bool no_split = false, explain_units = false;
   std::string schedule = "free";
   LiveOptions live;
   unsigned runs = 1;
-  uint64_t lag = 256;
+  uint64_t lag = 0;
+  bool lag_given = false;
+  std::string program_output;
 };
 
 Result<conflict::CheckOptions> check_options(const CheckVerbOptions& options) {
@@ -90,10 +96,6 @@ Findings findings_of(const conflict::CheckReport& report, const CheckVerbOptions
   findings.facts["sets"] = options.sets == "one" ? "one: plain conflict serializability" : "atomic sets";
   if (report.first_violation)
     findings.facts["first cycle closed by event"] = std::to_string(raw(*report.first_violation));
-  if (!report.complete) {
-    findings.facts["truncated"] =
-        "the trace ends in the middle; what is said here holds for its events up to there";
-  }
   return findings;
 }
 
@@ -103,29 +105,64 @@ void add_remarks(Findings& findings, std::span<const std::string> remarks) {
   if (!text.empty()) findings.facts["about the trace"] = text;
 }
 
-int finish(Findings findings, const conflict::CheckReport& report, const CheckVerbOptions& options) {
+// `unmatched`: globs of --units that fit nothing. Then only what was found is put out, and the globs are the
+// error.
+int finish(Findings findings, const conflict::CheckReport& report, const CheckVerbOptions& options,
+           const std::vector<std::string>& unmatched) {
   if (!options.dot.empty()) {
     Status written = write_text_file(options.dot, conflict::to_dot(report.findings));
     if (!written) return usage_error(written.error());
   }
-  return put_out(std::move(findings), options.common);
+  if (unmatched.empty()) return put_out(std::move(findings), options.common);
+  if (!findings.findings.empty()) put_out(std::move(findings), options.common);
+  return unmatched_units_error(unmatched);
+}
+
+// Somebody asked us to end: what was found until then has been told, and it is not all.
+int unless_interrupted(int status) {
+  if (!interrupted() && !exec::PassedOn::asked()) return status;
+  fmt::print(stderr, "cleave: ended on request; what is told here is what was found until then\n");
+  return status == static_cast<int>(Exit::Nothing) ? static_cast<int>(Exit::Unfinished) : status;
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+int run_on_loaded(const CheckVerbOptions& options, const conflict::CheckOptions& check) {
+  if (options.explain_units) {
+    Result<std::string> text = explain_units(options.trace, check);
+    if (!text) return usage_error(text.error());
+    fmt::print("{}", text.value());
+    return static_cast<int>(Exit::Nothing);
+  }
+  auto start = std::chrono::steady_clock::now();
+  Result<LoadedReport> loaded = check_loaded(options.trace, check);
+  if (!loaded) return usage_error(loaded.error());
+  Findings findings = findings_of(loaded.value().report, options, seconds_since(start));
+  findings.program = loaded.value().program;
+  findings.trace = options.trace;
+  if (!loaded.value().report.complete)
+    findings.unfinished.push_back(ends_early(options.trace, loaded.value().report.events));
+  add_remarks(findings, loaded.value().remarks);
+  return finish(std::move(findings), loaded.value().report, options, loaded.value().unmatched_units);
+}
+
 int run_on_trace(const CheckVerbOptions& options, conflict::CheckOptions check) {
+  if (check.units.causal) return run_on_loaded(options, check);
+  if (options.explain_units)
+    return usage_error(Error{"--explain-units", "lists causal units: say --units causal too"});
   // RAPID's begin and end are the only units that such a trace can have, and the first may come late in the
   // stream.
   if (!check.units.any_source() && form_of_file(options.trace) == TraceForm::Rapid)
     check.units.annotated = true;
+  InterruptScope interrupts;
   auto start = std::chrono::steady_clock::now();
   ProgressLine line(options.common.quiet ? -1 : STDERR_FILENO);
   line.progress().begin("events judged");
   Result<std::unique_ptr<CheckSource>> source =
       CheckSource::open(options.trace, takes_stretches(check), &line.progress());
-  if (!source) return usage_error(source.error());
+  if (!source) return line.clear(), interrupted() ? unfinished(source.error()) : usage_error(source.error());
   Result<conflict::CheckReport> report = conflict::check(*source.value(), check);
   if (!report) return line.clear(), usage_error(report.error());
   const Trace& tables = source.value()->tables();
@@ -134,13 +171,20 @@ int run_on_trace(const CheckVerbOptions& options, conflict::CheckOptions check) 
     remarks.push_back(std::move(sentence));
   for (std::string& sentence : unmatched_sets(report.value().unmatched))
     remarks.push_back(std::move(sentence));
-  add_hints(tables, check, report.value().findings, options.trace, kHintsUpTo, remarks);
+  if (!interrupted()) add_hints(tables, check, report.value().findings, options.trace, kHintsUpTo, remarks);
   line.clear();
   Findings findings = findings_of(report.value(), options, seconds_since(start));
   findings.program = tables.program();
   findings.trace = options.trace;
+  if (interrupted())
+    findings.unfinished.push_back(
+        fmt::format("{}: interrupted: what is said here holds for its first {} events", options.trace,
+                    report.value().events));
+  else if (!report.value().complete)
+    findings.unfinished.push_back(ends_early(options.trace, report.value().events));
   add_remarks(findings, remarks);
-  return finish(std::move(findings), report.value(), options);
+  return unless_interrupted(
+      finish(std::move(findings), report.value(), options, unmatched_units(check.units, tables)));
 }
 
 // What several runs of one program had, as if it were one report.
@@ -188,12 +232,8 @@ class RunsTogether {
       if (std::find(all_.remarks.begin(), all_.remarks.end(), remark) == all_.remarks.end())
         all_.remarks.push_back(std::move(remark));
     }
-    // A pattern that fits something in one of the runs is no slip.
-    if (runs_ == 1) all_.unmatched = std::move(run.unmatched);
-    std::erase_if(all_.unmatched, [&](const std::string& sentence) {
-      return runs_ > 1 &&
-             std::find(run.unmatched.begin(), run.unmatched.end(), sentence) == run.unmatched.end();
-    });
+    keep_common(all_.unmatched, run.unmatched);
+    keep_common(all_.unmatched_units, run.unmatched_units);
   }
   // With several runs each finding says in which it was.
   LiveReport all() && {
@@ -213,6 +253,13 @@ class RunsTogether {
   }
 
  private:
+  // A pattern that fits something in one of the runs is no slip.
+  void keep_common(std::vector<std::string>& all, const std::vector<std::string>& run) const {
+    if (runs_ == 1) all = run;
+    std::erase_if(
+        all, [&](const std::string& word) { return std::find(run.begin(), run.end(), word) == run.end(); });
+  }
+
   struct Seen {
     size_t place;  // index of the finding
     std::string first;
@@ -224,23 +271,62 @@ class RunsTogether {
   uint64_t runs_ = 0, with_findings_ = 0, first_seed_ = 0;
 };
 
-int run_on_program(const CheckVerbOptions& options, conflict::CheckOptions check,
-                   const ProgramLine& program) {
+// What the options say about running the program, or what is wrong with them.
+Result<LiveOptions> live_options(const CheckVerbOptions& options) {
   LiveOptions live = options.live;
-  if (!parse(options.schedule, &live.policy)) {
-    return usage_error(Error{"--schedule", fmt::format("there is no schedule '{}'", options.schedule)});
-  }
+  if (!parse(options.schedule, &live.policy))
+    return Error{"--schedule", fmt::format("there is no schedule '{}'", options.schedule)};
   if (options.runs > 1 && !live.trace.empty())
-    return usage_error(Error{"--output", "keeps the trace of one run; leave it out, or --runs"});
+    return Error{"--output", "keeps the trace of one run; leave it out, or --runs"};
+  if (options.common.json == "-" && options.program_output.empty()) {
+    return Error{
+        "--json -",
+        "standard output is the program's; send that elsewhere with --program-output FILE, or name a "
+        "file for the findings"};
+  }
   live.stop = live.stop || live.gdb;
-  live.allowed_lag = options.lag << 20;
+  if (options.lag_given) live.allowed_lag = options.lag << 20;
   live.quiet = options.common.quiet;
+  return live;
+}
+
+// Counts how a run ended and keeps the witness of the first that failed in its way. Whether it is one that
+// was not known.
+Result<bool> note_failure(prove::FailureLog& failures, const LiveReport& run, const std::string& called,
+                          const conflict::CheckOptions& check, bool quiet) {
+  // A program that was ended from outside has not failed.
+  const exec::RunOutcome& outcome = run.stopped ? exec::RunOutcome() : run.outcome;
+  std::optional<uint64_t> seed;
+  if (serialised(run.request.policy)) seed = run.request.seed;
+  prove::FailureLog::Failure* failure = failures.add(outcome, seed, called);
+  if (failure == nullptr) return false;
+  Status written =
+      prove::FailureLog::keep_witness(*failure, run.request, outcome, failures.witness_name(*failure));
+  if (!written) return written.error();
+  const Finding finding = failures.findings().back();
+  if (check.known && check.known(finding)) return false;
+  if (!quiet) fmt::print(stderr, "cleave: {}: the program failed: {}\n", called, outcome.sentence());
+  return true;
+}
+
+int run_on_program(CheckVerbOptions options, conflict::CheckOptions check, const ProgramLine& program) {
+  Result<LiveOptions> given = live_options(options);
+  if (!given) return usage_error(given.error());
+  LiveOptions live = std::move(given).value();
+  InterruptScope interrupts;
   auto start = std::chrono::steady_clock::now();
   Result<std::function<bool(const Finding&)>> known = known_findings(options.common);
   if (!known) return usage_error(known.error());
   check.known = known.value();
+  ProgramOutput output;
+  options.common.shares_output = options.program_output.empty();
+  if (!options.common.shares_output) {
+    if (Status redirected = output.redirect(options.program_output); !redirected)
+      return usage_error(redirected.error());
+  }
   auto is_known = [&](const Finding& finding) { return check.known && check.known(finding); };
-  RunsTogether together(live.policy != Policy::Free && live.policy != Policy::Noise);
+  RunsTogether together(serialised(live.policy));
+  prove::FailureLog failures(program[0]);
   unsigned run = 0;
   if (!options.common.quiet) {
     check.on_finding =
@@ -254,20 +340,28 @@ int run_on_program(const CheckVerbOptions& options, conflict::CheckOptions check
     Result<LiveReport> report =
         check_live(program, live, check, [&](const std::string& id) { return together.knows(id); });
     if (!report) return usage_error(report.error());
+    Result<bool> failed = note_failure(failures, report.value(), together.run_name(run + 1, live.seed), check,
+                                       options.common.quiet);
+    if (!failed) return usage_error(failed.error());
     const std::vector<Finding>& all = report.value().report.findings;
-    const bool found = !std::all_of(all.begin(), all.end(), is_known);
+    const bool found = failed.value() || !std::all_of(all.begin(), all.end(), is_known);
     together.add(live.seed, std::move(report).value());
-    if ((found && live.stop) || exec::PassedOn::asked()) break;
+    if ((found && live.stop) || exec::PassedOn::asked() || interrupted()) break;
   }
+  output.give_back();
   const std::string runs = together.sentence();
   const LiveReport all = std::move(together).all();
   Findings findings = findings_of(all.report, options, seconds_since(start));
+  for (Finding& failure : failures.findings()) findings.findings.push_back(std::move(failure));
   findings.program = all.program;
   findings.trace = live.trace;
   findings.facts["the program ended with"] = all.ended;
-  if (options.runs > 1) findings.facts["runs"] = runs;
+  if (options.runs > 1) findings.facts["runs"] = fmt::format("{}; {} failed", runs, failures.failed());
+  if (!all.report.complete) findings.unfinished.push_back(ends_early(program[0], all.report.events));
   add_remarks(findings, all.remarks);
-  return finish(std::move(findings), all.report, options);
+  CheckVerbOptions shown = options;
+  shown.common.program_file = program[0];
+  return unless_interrupted(finish(std::move(findings), all.report, shown, all.unmatched_units));
 }
 
 int run_check(const CheckVerbOptions& options, const ProgramLine& program) {
@@ -295,9 +389,12 @@ void add_check_verb(CLI::App& app, Context& context) {
   verb->add_option("--dot", options->dot, "draw the cycles into this file, for Graphviz");
   verb->add_flag("--all", options->common.all_cycles,
                  "show every cycle, also those that split the same unit on the same set");
+  verb->add_flag("--explain-units", options->explain_units,
+                 "list the causal units of the trace and the rules behind them, and judge nothing");
   verb->add_flag("--no-wait-split", options->no_split,
                  "do not end units where their thread waits on a condition variable");
-  add_common_options(*verb, options->common);
+  add_findings_options(*verb, options->common);
+  add_units_options(*verb, options->common);
   verb->add_option("--schedule", options->schedule, "how the program runs: free, serial, random, pct, noise")
       ->check(CLI::IsMember({"free", "serial", "random", "pct", "noise"}))
       ->capture_default_str();
@@ -308,18 +405,28 @@ void add_check_verb(CLI::App& app, Context& context) {
       ->check(CLI::Range(1u, 1000000u))
       ->capture_default_str();
   verb->add_option("-o,--output", options->live.trace, "keep the program's trace here");
+  verb->add_option(
+      "--program-output", options->program_output,
+      "the program's standard output goes to this file, and the report to standard output instead "
+      "of standard error");
   verb->add_option("--lag", options->lag,
-                   "hold the program when the checker is so many MB of trace behind it")
-      ->check(CLI::Range(0, 1 << 20))
-      ->capture_default_str();
+                   "the program waits when the checker is so many MB of trace behind it (default: as memory "
+                   "allows, 2048 at most)")
+      ->check(CLI::Range(0, 1 << 20));
+  add_max_trace_option(*verb, options->live.max_trace);
   verb->add_flag("--stop", options->live.stop, "end the program at the first finding; no more runs after it");
   verb->add_flag("--gdb", options->live.gdb, "stop the program at the first finding and attach gdb to it");
-  for (const char* of_programs : {"--schedule", "--seed", "--runs", "--output", "--lag", "--stop", "--gdb"})
+  verb->add_flag(
+      "--no-drain", options->live.no_drain,
+      "under control: end the process as soon as main returns, whatever other threads have yet to do");
+  for (const char* of_programs : {"--schedule", "--seed", "--runs", "--output", "--lag", "--max-trace",
+                                  "--stop", "--gdb", "--no-drain", "--program-output"})
     trace->excludes(verb->get_option(of_programs));
   verb->footer(
       "Example: cleave check bank.cleave --units annotated\n"
       "Example: cleave check --schedule random --runs 50 --stop -- ./bank");
-  verb->callback([options, &context] {
+  verb->callback([options, verb, &context] {
+    options->lag_given = verb->count("--lag") > 0;
     context.run = [options, &context] { return run_check(*options, context.program); };
   });
 }

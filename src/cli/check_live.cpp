@@ -12,17 +12,19 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <mutex>
 #include <optional>
 #include <thread>
 
 #include "abi/trace_file.h"
+#include "base/interrupt.h"
 #include "base/progress.h"
 #include "base/temporary.h"
 #include "base/trace_files.h"
 #include "cli/check_hints.h"
+#include "cli/check_loaded.h"
 #include "cli/check_source.h"
 #include "cli/units_and_sets.h"
+#include "exec/flow.h"
 #include "exec/launch.h"
 #include "exec/pass_on.h"
 #include "exec/run.h"
@@ -34,7 +36,19 @@ namespace {
 
 // Bytes of trace that are gone through again: a second or two. Raw records are about five times as long.
 constexpr uint64_t kHintsUpTo = 32u << 20, kHintsUpToRaw = 128u << 20;
-uint64_t hints_up_to(const LiveOptions& live) { return live.trace.empty() ? kHintsUpToRaw : kHintsUpTo; }
+
+// What a trace that is not kept may hold in memory: what is gone through again, and what we are behind.
+struct LiveBounds {
+  uint64_t hints = kHintsUpTo;
+  uint64_t lag = 0;
+};
+LiveBounds bounds_of(const LiveOptions& live) {
+  const uint64_t most = exec::most_live_bytes();
+  LiveBounds bounds;
+  if (live.trace.empty()) bounds.hints = std::min(kHintsUpToRaw, most / 2);
+  bounds.lag = live.allowed_lag ? *live.allowed_lag : most - bounds.hints;
+  return bounds;
+}
 
 // The file that the program writes and we read; goes with us unless it is to be kept.
 class LiveTrace {
@@ -45,21 +59,19 @@ class LiveTrace {
       ready_ = prepare_trace(path_);
       return;
     }
-    path_ = memory_pattern("check", live.allowed_lag + hints_up_to(live));
-    int descriptor = mkstemp(path_.data());
-    if (descriptor >= 0) close(descriptor);
+    Result<TemporaryFile> made = TemporaryFile::make("check", TemporaryFile::Place::Either);
+    if (!made) {
+      ready_ = made.error();
+      return;
+    }
+    file_ = std::move(made).value();
+    path_ = file_->path();
   }
-  ~LiveTrace() { remove(); }
   LiveTrace(const LiveTrace&) = delete;
   LiveTrace& operator=(const LiveTrace&) = delete;
 
   // Whether the program will be able to write it.
   const Status& ready() const { return ready_; }
-  // Also those of processes that the program made by fork, which have its name and their number.
-  void remove() const {
-    if (kept_) return;
-    remove_trace(path_);
-  }
   const std::string& path() const { return path_; }
   uint64_t size() const {
     struct stat facts{};
@@ -68,6 +80,7 @@ class LiveTrace {
 
  private:
   bool kept_;
+  std::optional<TemporaryFile> file_;  // where it is not kept
   std::string path_;
   Status ready_ = Done{};
 };
@@ -75,92 +88,74 @@ class LiveTrace {
 // Runs the program in a thread of its own, so that this one can follow.
 class Runner {
  public:
-  Runner(const ProgramLine& program, const LiveOptions& live, const std::string& trace)
-      : thread_([this, program, live, trace] { run(program, live, trace); }) {}
+  Runner(const ProgramLine& program, const LiveOptions& live, const std::string& trace,
+         const exec::Flow& flow)
+      : thread_([this, program, live, trace, &flow] { run(program, live, trace, flow); }) {}
   ~Runner() { thread_.join(); }
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
   bool running() const { return !done_.load(std::memory_order_acquire); }
-  // After it is done: how it ended, or why it could not run.
-  const Result<std::string>& outcome() const { return outcome_; }
+  // After it is done: how it ended, or why it could not run; and what was asked for.
+  Result<exec::RunOutcome>& outcome() { return outcome_; }
+  const exec::RunRequest& request() const { return request_; }
 
  private:
-  void run(const ProgramLine& program, const LiveOptions& live, const std::string& trace) {
-    if (live.policy == Policy::Free) {
-      exec::LaunchRequest request;
-      request.program = program;
-      request.environment[exec::kTraceVariable] = trace;
-      if (live.trace.empty()) request.environment[CLEAVE_TRACE_RAW_VARIABLE] = "1";
-      Result<exec::LaunchOutcome> ended = exec::launch(request);
-      outcome_ = ended ? Result<std::string>(sentence(ended.value())) : Result<std::string>(ended.error());
-    } else {
-      exec::RunRequest request;
-      request.program = program;
-      request.policy = live.policy;
-      request.seed = live.seed;
-      request.trace = trace;
-      if (live.trace.empty()) request.environment[CLEAVE_TRACE_RAW_VARIABLE] = "1";
-      Result<exec::RunOutcome> ended = exec::run(request);
-      outcome_ = ended ? Result<std::string>(ended.value().sentence()) : Result<std::string>(ended.error());
-    }
+  void run(const ProgramLine& program, const LiveOptions& live, const std::string& trace,
+           const exec::Flow& flow) {
+    request_.program = program;
+    request_.policy = live.policy;
+    request_.seed = live.seed;
+    request_.drain = !live.no_drain;
+    request_.trace = trace;
+    request_.flow = &flow;
+    if (live.trace.empty()) request_.environment[CLEAVE_TRACE_RAW_VARIABLE] = "1";
+    outcome_ = live.policy == Policy::Free ? run_free(flow) : exec::run(request_);
+    request_.flow = nullptr;
     done_.store(true, std::memory_order_release);
   }
-  static std::string sentence(const exec::LaunchOutcome& ended) {
-    if (ended.end == exec::LaunchOutcome::End::Exited)
-      return fmt::format("exit status {}", ended.exit_status);
-    return fmt::format("signal {} ({})", ended.signal, strsignal(ended.signal));
+  Result<exec::RunOutcome> run_free(const exec::Flow& flow) const {
+    exec::LaunchRequest request;
+    request.program = request_.program;
+    request.environment = request_.environment;
+    request.environment[exec::kTraceVariable] = request_.trace;
+    request.environment[CLEAVE_FLOW_VARIABLE] = flow.path();
+    Result<exec::LaunchOutcome> ended = exec::launch(request);
+    if (!ended) return ended.error();
+    const bool exited = ended.value().end == exec::LaunchOutcome::End::Exited;
+    return exec::RunOutcome{.end = exited ? exec::RunEnd::Exited : exec::RunEnd::Signalled,
+                            .exit_status = ended.value().exit_status,
+                            .signal = ended.value().signal};
   }
 
   std::atomic<bool> done_{false};
-  Result<std::string> outcome_ = std::string();
+  exec::RunRequest request_;
+  Result<exec::RunOutcome> outcome_ = exec::RunOutcome();
   std::thread thread_;
 };
 
-// Holds the program back when we are too far behind it. Whoever reads uses it; who judges may retire it.
-class BackPressure {
+// Notices that the program waits for a reader that itself waits for the program: nobody would ever go on.
+class Standstill {
  public:
-  BackPressure(const LiveTrace& trace, uint64_t allowed) : trace_(trace), allowed_(allowed) {}
-  // Whatever happens to us, the program is not left standing.
-  ~BackPressure() {
-    std::lock_guard guard(mutex_);
-    let_go();
+  explicit Standstill(const exec::Flow& flow) : flow_(flow) {}
+  void read_on(uint64_t bytes) {
+    if (bytes != read_) since_.reset();
+    read_ = bytes;
   }
-  BackPressure(const BackPressure&) = delete;
-  BackPressure& operator=(const BackPressure&) = delete;
-
-  void watch(pid_t process) { process_ = process; }
-  // We have read everything that was there.
-  void caught_up() {
-    std::lock_guard guard(mutex_);
-    read_ = trace_.size();
-    let_go();
+  bool lasts() {
+    constexpr auto kLong = std::chrono::seconds(10);
+    const auto now = std::chrono::steady_clock::now();
+    if (!flow_.waiting())
+      since_.reset();
+    else if (!since_)
+      since_ = now;
+    return since_ && now - *since_ >= kLong;
   }
-  void look() {
-    std::lock_guard guard(mutex_);
-    if (holding_ || process_ <= 0 || trace_.size() - read_ <= allowed_) return;
-    holding_ = kill(process_, SIGSTOP) == 0;
-    held_ += holding_;
-  }
-  // The program is somebody else's from now on, stopped or not.
-  void retire() {
-    std::lock_guard guard(mutex_);
-    process_ = 0;
-    holding_ = false;
-  }
-  uint64_t times_held() const { return held_; }
 
  private:
-  void let_go() {
-    if (holding_) kill(process_, SIGCONT);
-    holding_ = false;
-  }
-
-  std::mutex mutex_;
-  const LiveTrace& trace_;
-  uint64_t allowed_, read_ = 0, held_ = 0;
-  pid_t process_ = 0;
-  bool holding_ = false;
+  const exec::Flow& flow_;
+  uint64_t read_ = 0;
+  std::optional<std::chrono::steady_clock::time_point> since_;
 };
 
 // Attaches gdb on our terminal and waits until the person is done.
@@ -213,6 +208,27 @@ bool wait_for_trace(const LiveTrace& trace, const Runner& runner) {
   return true;
 }
 
+// Units that only the whole trace shows: the program runs to its end first.
+Result<LiveReport> check_afterwards(const LiveTrace& trace, Runner& runner,
+                                    const conflict::CheckOptions& options) {
+  while (runner.running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (!runner.outcome()) return runner.outcome().error();
+  Result<LoadedReport> loaded = check_loaded(trace.path(), options);
+  if (!loaded) return loaded.error();
+  LiveReport report;
+  report.report = std::move(loaded.value().report);
+  report.program = std::move(loaded.value().program);
+  report.remarks = std::move(loaded.value().remarks);
+  report.unmatched_units = std::move(loaded.value().unmatched_units);
+  report.outcome = std::move(runner.outcome()).value();
+  report.request = runner.request();
+  report.stopped = interrupted() || exec::PassedOn::asked();
+  report.ended = report.outcome.sentence();
+  return report;
+}
+
+bool asked_to_end() { return interrupted() || exec::PassedOn::asked(); }
+
 bool any_fresh(const std::vector<Finding>& findings,
                const std::function<bool(const std::string& id)>& known) {
   return std::any_of(findings.begin(), findings.end(),
@@ -225,27 +241,44 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
                               conflict::CheckOptions options,
                               const std::function<bool(const std::string& id)>& known) {
   if (Status status = exec::check_instrumented(program[0]); !status) return status.error();
+  if (options.units.causal && live.gdb)
+    return Error{"--gdb", "causal units are known when the program has ended; choose other --units"};
   options.stop_at_first = live.stop;
   LiveTrace trace(live);
   if (!trace.ready()) return trace.ready().error();
-  Runner runner(program, live, trace.path());
+  const LiveBounds bounds = bounds_of(live);
+  // Where the trace is read when the program has ended, the bound ends the recording and not the program's
+  // run.
+  const bool afterwards = options.units.causal;
+  uint64_t most = exec::most_trace_bytes(trace.path(), live.max_trace);
+  if (live.trace.empty()) most = afterwards ? exec::most_live_bytes() : CLEAVE_FLOW_NO_LIMIT;
+  Result<exec::Flow> made = exec::Flow::make(most, afterwards ? CLEAVE_FLOW_NO_LIMIT : bounds.lag);
+  if (!made) return made.error();
+  exec::Flow& flow = made.value();
+  Runner runner(program, live, trace.path(), flow);
   if (!wait_for_trace(trace, runner)) {
     if (!runner.outcome()) return runner.outcome().error();
     return Error{program[0], "nothing was recorded: it started no program that was built with Cleave"};
   }
-  BackPressure pressure(trace, live.allowed_lag);
+  if (afterwards) return check_afterwards(trace, runner, options);
+  bool stood_still = false;
+  Standstill standstill(flow);
   ReadOptions reading;
   reading.writer_alive = [&] {
-    pressure.caught_up();
-    return runner.running();
+    stood_still = stood_still || standstill.lasts();
+    if (stood_still) flow.close();
+    return runner.running() && !stood_still && !asked_to_end();
+  };
+  reading.on_progress = [&](uint64_t bytes) {
+    standstill.read_on(bytes);
+    flow.consumed(bytes);
   };
   reading.reuse_ids = true;
   reading.stretches = takes_stretches(options);
-  if (live.trace.empty()) reading.erase_beyond = hints_up_to(live);
+  if (live.trace.empty()) reading.erase_beyond = bounds.hints;
   Result<std::unique_ptr<BinarySource>> source = open_binary_trace(trace.path(), reading);
   if (!source) return source.error();
   auto process = static_cast<pid_t>(source.value()->file().process_id());
-  pressure.watch(process);
   exec::PassedOn passed_on(process);
 
   CatchingUp catching_up(live.quiet);
@@ -255,24 +288,23 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
       told(finding);
     };
   }
-  ReadAhead ahead(*source.value(), [&] { pressure.look(); });
+  ReadAhead ahead(*source.value());
   conflict::Checker checker(ahead.tables(), options);
   bool stopped = false;
   for (;;) {
     Result<std::span<const Event>> batch = ahead.next();
     if (!batch) return batch.error();
-    if (batch.value().empty()) break;
+    if (batch.value().empty() || asked_to_end()) break;
     catching_up.judging(batch.value().size(), runner.running());
     if (!checker.feed(batch.value(), ahead.splits(), ahead.freed())) {
       stopped = true;
-      pressure.retire();
       stop_program(process, live.gdb);
       break;
     }
   }
   catching_up.make_way();
+  flow.close();
   ahead.stop();
-  pressure.caught_up();
   while (runner.running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 
   LiveReport report;
@@ -281,17 +313,27 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
   report.program = source.value()->tables().program();
   report.remarks = source.value()->remarks();
   report.unmatched = unmatched_functions(options.units, ahead.tables());
+  report.unmatched_units = unmatched_units(options.units, ahead.tables());
   for (std::string& sentence : unmatched_sets(report.report.unmatched))
     report.unmatched.push_back(std::move(sentence));
   if (any_fresh(report.report.findings, known))
-    add_hints(ahead.tables(), options, report.report.findings, trace.path(), hints_up_to(live),
-              report.remarks);
-  if (pressure.times_held() > 0) {
-    report.remarks.push_back(fmt::format("the program was held back {} times until the checker had caught up",
-                                         pressure.times_held()));
+    add_hints(ahead.tables(), options, report.report.findings, trace.path(), bounds.hints, report.remarks);
+  if (flow.waits() > 0) {
+    report.remarks.push_back(
+        fmt::format("the program was held back {} times until the checker had caught up", flow.waits()));
   }
+  if (stood_still)
+    report.remarks.push_back(
+        "the checker lacked something that the program did not write while it waited for the checker "
+        "(--lag); the "
+        "program went on unrecorded from there");
+  // A program that a script started outlives the script.
+  if (asked_to_end() && !source.value()->file().ended()) kill(process, SIGKILL);
   if (!runner.outcome()) return runner.outcome().error();
-  report.ended = runner.outcome().value();
+  report.outcome = std::move(runner.outcome()).value();
+  report.request = runner.request();
+  report.stopped = stopped || asked_to_end();
+  report.ended = report.outcome.sentence();
   return report;
 }
 

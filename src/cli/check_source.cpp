@@ -1,5 +1,6 @@
 #include "cli/check_source.h"
 
+#include "base/interrupt.h"
 #include "trace/rapid.h"
 
 namespace cleave::cli {
@@ -34,19 +35,23 @@ Result<std::unique_ptr<CheckSource>> CheckSource::open(const std::string& path, 
   reading.stretches = stretches;
   Result<std::unique_ptr<BinarySource>> source = open_binary_trace(path, reading);
   if (!source) return source.error();
+  made->bytes_ = source.value()->file().bytes();
   made->binary_ = made->read_ahead(std::move(source).value());
   return made;
 }
 
 Result<std::span<const Event>> CheckSource::next() {
+  if (interrupted()) return std::span<const Event>();  // what was found until then is reported
   Result<std::span<const Event>> batch = events().next();
-  if (progress_ != nullptr && batch) progress_->more(batch.value().size());
+  if (progress_ == nullptr || !batch) return batch;
+  progress_->more(batch.value().size());
+  if (binary_ != nullptr) progress_->bytes(binary_->position(), bytes_);
   return batch;
 }
 
 bool CheckSource::complete() const {
   if (ahead_) ahead_->stop();
-  return events().complete();
+  return events().complete() && !interrupted();
 }
 
 std::vector<std::string> CheckSource::remarks() const {

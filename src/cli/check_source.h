@@ -23,7 +23,8 @@ inline bool takes_stretches(const conflict::CheckOptions& options) { return opti
 
 class CheckSource final : public EventSource {
  public:
-  // `stretches` as in ReadOptions. `progress`, if there is one, is told of every event.
+  // `stretches` as in ReadOptions. `progress`, if there is one, is told of every event. When interrupted(),
+  // the events end.
   static Result<std::unique_ptr<CheckSource>> open(const std::string& path, bool stretches,
                                                    Progress* progress = nullptr);
 
@@ -45,6 +46,7 @@ class CheckSource final : public EventSource {
   std::unique_ptr<EventSource> source_;
   BinarySource* binary_ = nullptr;    // the same, if it is one
   std::unique_ptr<ReadAhead> ahead_;  // reads it
+  uint64_t bytes_ = 0;                // of its file
   Progress* progress_ = nullptr;
 };
 

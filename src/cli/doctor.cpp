@@ -55,8 +55,8 @@ int run_doctor(bool quiet) {
     if (!quiet) fmt::print("{}  {:<22} {}\n", there ? "ok     " : "missing", package.name, package.file);
     if (!there) missing.push_back(package.name);
   }
-  for (const char* file :
-       {"cleave-cc", "cleave-c++", "../lib/libcleave_rt.so", "../lib/libcleave_symbolic.so"}) {
+  for (const char* file : {"cleave-cc", "cleave-c++", "../lib/libcleave_rt.so",
+                           "../lib/libcleave_symbolic.so", "../lib/libcleave_static.so"}) {
     bool there = access(beside(file).c_str(), X_OK) == 0;
     if (!quiet) fmt::print("{}  {:<22} {}\n", there ? "ok     " : "missing", file, beside(file));
     if (!there) broken.push_back(file);

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "cli/source_files.h"
+#include "cli/terminal.h"
 #include "report/json.h"
 #include "report/selection.h"
 #include "report/terminal.h"
@@ -36,20 +38,20 @@ Result<report::Selection> selection_from(const CommonOptions& options, bool keep
 }
 
 // $COLUMNS, else what the terminal says, else 100: a pipe is read later, somewhere else.
-uint32_t output_width() {
+uint32_t output_width(int descriptor) {
   if (const char* columns = std::getenv("COLUMNS")) {
     const long width = std::strtol(columns, nullptr, 10);
     if (width > 0 && width < 10000) return static_cast<uint32_t>(width);
   }
   winsize size{};
-  if (isatty(STDOUT_FILENO) != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+  if (isatty(descriptor) != 0 && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
     return size.ws_col;
   return 100;
 }
 
-bool output_colour() {
+bool output_colour(int descriptor) {
   const char* no_colour = std::getenv("NO_COLOR");
-  return isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0');
+  return isatty(descriptor) != 0 && (no_colour == nullptr || *no_colour == '\0');
 }
 
 std::string working_directory() {
@@ -60,16 +62,23 @@ std::string working_directory() {
 
 void print_for_people(const Findings& findings, const CommonOptions& options,
                       const report::Selected& selected) {
-  const report::TerminalOptions terminal{.colour = output_colour(),
-                                         .width = output_width(),
-                                         .counts = !options.quiet,
-                                         .source = report::source_lines_from_disk(),
-                                         .all_cycles = options.all_cycles,
-                                         .directory = working_directory()};
-  fmt::print("{}", report::to_terminal(findings, terminal));
+  std::FILE* out = options.shares_output ? stderr : stdout;
+  const report::TerminalOptions terminal{
+      .colour = output_colour(fileno(out)),
+      .width = output_width(fileno(out)),
+      .counts = !options.quiet,
+      .source = report::source_lines_from_disk(source_files(findings, options)),
+      .all_cycles = options.all_cycles,
+      .directory = working_directory()};
+  fmt::print(out, "{}", report::to_terminal(findings, terminal));
   if (options.quiet) return;
-  if (selected.suppressed > 0) fmt::print("{} suppressed\n", selected.suppressed);
-  if (selected.known > 0) fmt::print("{} known from the baseline\n", selected.known);
+  if (selected.suppressed > 0) fmt::print(out, "{} suppressed\n", selected.suppressed);
+  if (selected.known > 0) fmt::print(out, "{} known from the baseline\n", selected.known);
+}
+
+void warn_of_unmatched(const CommonOptions& options, const report::Selected& selected) {
+  for (const std::string& word : selected.unmatched)
+    fmt::print(stderr, "cleave: {}: no finding matches `{}`\n", options.suppress, word);
 }
 
 }  // namespace
@@ -117,16 +126,20 @@ Result<report::Selected> select_findings(Findings& findings, const CommonOptions
 }
 
 int show(const Findings& findings, const CommonOptions& options, const report::Selected& selected) {
+  warn_of_unmatched(options, selected);
+  bool lost = false;  // a file that was asked for; people are told all the same
   if (!options.json.empty()) {
     const std::string json = report::to_json(findings, CLEAVE_VERSION);
     if (options.json == "-") {
-      fmt::print("{}", json);
+      fmt::print(data_output(), "{}", json);
     } else if (Status written = write_text_file(options.json, json); !written) {
-      return usage_error(written.error());
+      warn("", written.error().sentence());
+      lost = true;
     }
   }
   if (options.json != "-") print_for_people(findings, options, selected);
-  return static_cast<int>(selected.fails ? Exit::Found : Exit::Nothing);
+  for (const std::string& sentence : findings.unfinished) warn("", sentence);
+  return exit_status(selected.fails && !lost, lost || !findings.unfinished.empty());
 }
 
 int put_out(Findings findings, const CommonOptions& options, bool keep_infeasible) {

@@ -23,12 +23,12 @@ Result<std::function<bool(const Finding&)>> known_findings(const CommonOptions& 
 // Takes out what --suppress and --baseline name, and sorts.
 Result<report::Selected> select_findings(Findings& findings, const CommonOptions& options,
                                          bool keep_infeasible = false);
-// Writes --json and prints what was selected; the exit status.
+// Writes --json and prints what was selected, and on standard error what is unfinished; the exit status.
 int show(const Findings& findings, const CommonOptions& options, const report::Selected& selected);
 
 // Both. Takes out what --suppress and --baseline name, writes --json, prints the rest for people (not when
-// the JSON goes to standard output), and gives the exit status: Nothing or Found, Usage if a file cannot be
-// read or written. `keep_infeasible` is `--all`: then they are in the output, but do not count.
+// the JSON goes to standard output), and gives the exit status: Found, Unfinished or Nothing, Usage if a file
+// cannot be read or written. `keep_infeasible` is `--all`: then they are in the output, but do not count.
 int put_out(Findings findings, const CommonOptions& options, bool keep_infeasible = false);
 
 }  // namespace cleave::cli

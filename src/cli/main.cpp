@@ -10,6 +10,7 @@
 
 #include "cli/cc.h"
 #include "cli/common.h"
+#include "cli/terminal.h"
 
 namespace {
 
@@ -31,6 +32,7 @@ int run(int argc, char** argv) {
     context.program.assign(dashes + 1, words.end());
     words.erase(dashes, words.end());
   }
+  context.words = words;
 #define CLEAVE_VERB(name) add_##name##_verb(app, context);
 #include "cli/verbs.def"
 #undef CLEAVE_VERB
@@ -64,7 +66,7 @@ int run(int argc, char** argv) {
 // What was found counts for nothing if nobody could be told.
 int told(int status) {
   errno = 0;
-  bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  bool written = flush_output();
   if (written || status == static_cast<int>(Exit::Unfinished)) return status;
   std::string why = errno != 0 ? fmt::format(": {}", std::strerror(errno)) : "";
   fmt::print(stderr, "cleave: standard output: cannot be written{}\n", why);
@@ -75,6 +77,7 @@ int told(int status) {
 
 int main(int argc, char** argv) {
   if (std::optional<int> status = run_as_compiler(argc, argv)) return *status;
+  guard_terminal();
   try {
     return told(run(argc, argv));
   } catch (const std::bad_alloc&) {

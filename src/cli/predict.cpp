@@ -4,17 +4,22 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <thread>
 #include <tuple>
 
 #include "analysis/predict/findings.h"
 #include "analysis/predict/predict.h"
+#include "base/interrupt.h"
 #include "base/progress.h"
+#include "base/temporary.h"
 #include "check/check.h"
 #include "cli/findings_output.h"
+#include "cli/predict_undecided.h"
 #include "cli/symbolic_module.h"
 #include "cli/units_and_sets.h"
 #include "exec/tables.h"
@@ -32,7 +37,8 @@ struct PredictVerb {
   CommonOptions common;
   std::string trace;
   std::vector<std::string> stages;
-  bool all = false, no_replay = false, no_final = false;
+  bool all = false, no_replay = false, no_final = false, trust = false;
+  std::vector<std::string> words;  // the command line as typed
   std::string model = "ctp";
   double solver_seconds = 60;
   double budget = 60;
@@ -65,32 +71,23 @@ Result<prediction::PredictOptions> stages_from(const std::vector<std::string>& w
   return options;
 }
 
-// Whether the program of the trace is there, and is the one that was recorded. What was built without Cleave
-// is left to the run to find out: only a library of it may have been built with it.
-Status program_fits(const prove::ProgramLine& line, const std::string& trace) {
-  std::filesystem::path path = line.words.front();
-  if (path.is_relative() && !line.directory.empty()) path = line.directory / path;
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) {
-    return Error{
-        path.string(),
-        "the program that was recorded is not there; put it back, or judge the trace alone with --no-replay"};
-  }
-  Result<Program> program = Program::open(path.string());
-  Result<exec::ProgramTables> recorded = exec::ProgramTables::read(trace);
-  if (!program || !recorded) return Done{};
-  const std::vector<exec::ModuleTables>& modules = recorded.value().modules();
-  for (const ProgramModule& module : program.value().modules) {
-    bool known = std::any_of(modules.begin(), modules.end(), [&](const exec::ModuleTables& other) {
-      return other.identity == module.identity;
-    });
-    if (!known) {
-      return Error{path.string(),
-                   "was built again since it was recorded; record it again, or judge the trace alone with "
-                   "--no-replay"};
-    }
-  }
-  return Done{};
+// The program of the trace, if it is the one that was recorded and may be run for this trace.
+Result<exec::CheckedProgram> program_of(const prove::ProgramLine& line, const PredictVerb& verb,
+                                        bool ends_early) {
+  exec::NamedProgram named;
+  named.named_by = verb.trace;
+  named.path = line.words.front();
+  named.directory = line.directory;
+  named.build_id = line.build_id;
+  named.ends_early = ends_early;
+  Result<exec::ProgramTables> recorded = exec::ProgramTables::read(verb.trace);
+  if (!recorded) return recorded.error();
+  for (const exec::ModuleTables& module : recorded.value().modules())
+    named.modules.push_back(module.identity);
+  Result<exec::CheckedProgram> checked = exec::check_program(named, verb.trust);
+  if (checked) return checked;
+  return Error{checked.error().place,
+               checked.error().message + "; to judge the trace alone, say --no-replay"};
 }
 
 // Worth a run: what synchronization does not rule out. What the filter dropped comes after what it kept: that
@@ -113,13 +110,7 @@ std::vector<const prediction::Candidate*> worth_running(const prediction::Predic
 // or empty.
 std::string prove_findings(const PredictVerb& verb, const prediction::Facts& facts,
                            const prediction::Prediction& prediction, prove::ProveOptions options,
-                           SetMap& sets, Findings& findings) {
-  std::filesystem::path scratch = std::filesystem::temp_directory_path() / "cleave-predict-XXXXXX";
-  std::string folder = scratch.string();
-  if (mkdtemp(folder.data()) == nullptr) {
-    return "no folder for the traces of the runs could be made in " + scratch.parent_path().string();
-  }
-  options.scratch = folder;
+                           SetMap& sets, Findings& findings, std::vector<Verdict>& verdicts) {
   std::vector<const prediction::Candidate*> candidates = worth_running(prediction);
   std::vector<Finding> before;
   for (const prediction::Candidate* candidate : candidates)
@@ -127,11 +118,9 @@ std::string prove_findings(const PredictVerb& verb, const prediction::Facts& fac
   prove::ProveReport report = prove::prove(facts, candidates, before, options);
   std::vector<std::optional<prove::Proof>> observed =
       prove::judge_observed(facts, candidates, before, options);
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
 
   findings.findings.clear();
-  uint64_t witnessed = 0, confirmed = 0, as_predicted = 0, diverged = 0;
+  uint64_t witnessed = 0, confirmed = 0, as_predicted = 0, diverged = 0, not_run = 0;
   for (size_t c = 0; c < candidates.size(); ++c) {
     const bool seen = observed[c] && observed[c]->verdict > report.proofs[c].verdict;
     const prove::Proof& proof = seen ? *observed[c] : report.proofs[c];
@@ -143,6 +132,8 @@ std::string prove_findings(const PredictVerb& verb, const prediction::Facts& fac
     }
     if (verdict == Verdict::Witnessed || verdict == Verdict::Confirmed) finding = proof.finding;
     if (verdict == Verdict::Infeasible) finding.verdict = Verdict::Infeasible;
+    if (proof.verdict == Verdict::Infeasible || (verdict == Verdict::Infeasible && proof.verdict > verdict))
+      finding.stages["replay"] = "atomic";
     if (!proof.note.empty()) finding.note = proof.note;
     const bool happened = proof.verdict != Verdict::Candidate && proof.verdict != Verdict::Feasible;
     if (candidates[c]->symbolic == "sat" && verb.model == "ctp" && proof.tried) {
@@ -155,6 +146,8 @@ std::string prove_findings(const PredictVerb& verb, const prediction::Facts& fac
     }
     witnessed += verdict == Verdict::Witnessed;
     confirmed += verdict == Verdict::Confirmed;
+    not_run += !proof.tried && !candidates[c]->refuted();
+    verdicts[static_cast<size_t>(candidates[c] - prediction.candidates.data())] = finding.verdict;
     if (verb.all || finding.verdict != Verdict::Infeasible) findings.findings.push_back(std::move(finding));
   }
   if (verb.all) {
@@ -163,6 +156,7 @@ std::string prove_findings(const PredictVerb& verb, const prediction::Facts& fac
         findings.findings.push_back(to_finding(facts, candidate, sets));
     }
   }
+  for (Finding& failure : report.failures) findings.findings.push_back(std::move(failure));
   StageReport stage;
   stage.name = "replay";
   stage.triples = stage.sites = witnessed + confirmed;
@@ -170,7 +164,8 @@ std::string prove_findings(const PredictVerb& verb, const prediction::Facts& fac
   stage.counts = {{"runs", report.runs},
                   {"confirmed", confirmed},
                   {"as predicted", as_predicted},
-                  {"diverged", diverged}};
+                  {"diverged", diverged},
+                  {"failed", report.failed}};
   findings.stages.push_back(std::move(stage));
   if (!report.problem.empty()) {
     findings.facts["replay"] = "not possible: " + report.problem;
@@ -178,13 +173,21 @@ std::string prove_findings(const PredictVerb& verb, const prediction::Facts& fac
     findings.facts["replay"] =
         fmt::format("the budget of {} s ran out; {} candidates were not run (--budget)", options.budget,
                     report.not_tried);
+    if (not_run != 0 && !interrupted()) {
+      findings.unfinished.push_back(fmt::format(
+          "not run: {} candidate{} (the budget of {} s ran out); to go on: {}", not_run,
+          not_run == 1 ? "" : "s", options.budget,
+          command_with(verb.words, "--budget", fmt::format("{}", std::max(60.0, 10 * verb.budget)))));
+    }
   }
+  for (const std::string& sentence : report.not_written) findings.unfinished.push_back(sentence);
   return report.problem;
 }
 
 // What the given trace itself contains, judged without running anything.
 void judge_findings(const prediction::Facts& facts, const prediction::Prediction& prediction,
-                    const prove::ProveOptions& options, bool all, Findings& findings) {
+                    const prove::ProveOptions& options, bool all, Findings& findings,
+                    std::vector<Verdict>& verdicts) {
   std::vector<const prediction::Candidate*> candidates;  // those that findings has, in its order
   for (const prediction::Candidate& candidate : prediction.candidates) {
     if (all || candidate.verdict() != Verdict::Infeasible) candidates.push_back(&candidate);
@@ -192,22 +195,39 @@ void judge_findings(const prediction::Facts& facts, const prediction::Prediction
   std::vector<std::optional<prove::Proof>> observed =
       prove::judge_observed(facts, candidates, findings.findings, options);
   for (size_t c = 0; c < candidates.size(); ++c) {
-    if (observed[c]) findings.findings[c] = observed[c]->finding;
+    if (!observed[c]) continue;
+    findings.findings[c] = observed[c]->finding;
+    verdicts[static_cast<size_t>(candidates[c] - prediction.candidates.data())] =
+        observed[c]->finding.verdict;
   }
 }
 
-// The solver's stage, or a remark that says why it was left out.
-void decide(const PredictVerb& verb, const RecordedTrace& trace, const Status& program,
-            prediction::Prediction& prediction, Progress& progress) {
+// Of a recorded trace the program has the data; a text trace may have it.
+bool has_data(const RecordedTrace& recorded) {
+  bool data = !recorded.origins.empty();
+  for (size_t e = 0; e < recorded.trace.size() && !data; ++e)
+    data = recorded.trace.symbolic(EventIndex{e}) != nullptr;
+  return data;
+}
+
+// The solver's stage. Why it was left out, or did not come to its end; that is among the remarks then.
+std::string decide(const PredictVerb& verb, const RecordedTrace& trace, const Status& program,
+                   prediction::Prediction& prediction, Progress& progress) {
   decide::SymbolicStageOptions stage;
   stage.every_triple = verb.all;
   stage.model = verb.model;
   stage.seconds = verb.solver_seconds;
   stage.progress = &progress;
   stage.equal_values = !verb.no_replay && verb.stages.empty();
-  Status decided = program ? decide_in_module(trace, stage, &prediction) : program;
-  if (!decided)
-    prediction.remarks.push_back("the symbolic stage was left out: " + decided.error().sentence());
+  const size_t stages = prediction.stages.size();
+  Status decided = program ? decide_apart(trace, stage, &prediction) : program;
+  if (decided) return "";
+  const bool begun = prediction.stages.size() > stages;
+  std::string sentence =
+      fmt::format("the symbolic stage {}: {}", begun ? "did not come to its end" : "was left out",
+                  decided.error().sentence());
+  prediction.remarks.push_back(sentence);
+  return sentence;
 }
 
 // For a person who is told that nothing was found: what the units given may have left out.
@@ -230,17 +250,23 @@ std::string hint_text(const std::vector<UnitHint>& hints, const std::string& pro
                     program);
 }
 
-// A trace with what the symbolic stage needs of it; a text trace has no records.
-Result<RecordedTrace> load_with_records(const std::string& path) {
-  if (form_of_file(path) == TraceForm::Binary) return load_recorded_trace(path);
-  Result<Trace> text = load_trace(path);
-  if (!text) return text.error();
-  RecordedTrace recorded;
-  recorded.trace = std::move(text).value();
-  return recorded;
+// What was left undone goes to the findings. Of what an interrupt left undecided nobody knows whether the
+// stages would have kept it, so it is counted and not shown.
+void add_unfinished(const PredictVerb& verb, const Trace& trace, const prediction::Prediction& prediction,
+                    const std::vector<Verdict>& verdicts, const UndecidedOptions& options,
+                    Findings& findings) {
+  if (trace.ends_early())
+    findings.unfinished.insert(findings.unfinished.begin(), ends_early(verb.trace, trace.size()));
+  if (std::string sentence = undecided_sentence(prediction, verdicts, options, verb.words); !sentence.empty())
+    findings.unfinished.push_back(sentence);
+  if (!interrupted()) return;
+  std::erase_if(findings.findings,
+                [](const Finding& finding) { return finding.verdict == Verdict::Candidate; });
+  findings.unfinished.push_back("interrupted: what was found until then is shown");
 }
 
 int run_predict(const PredictVerb& verb) {
+  InterruptScope interrupts;
   Result<prediction::PredictOptions> options = stages_from(verb.stages);
   if (!options) return usage_error(options.error());
   Result<UnitsAndSets> given = units_and_sets(verb.common);
@@ -249,24 +275,36 @@ int run_predict(const PredictVerb& verb) {
   ProgressLine line(verb.common.quiet ? -1 : STDERR_FILENO);
   line.progress().begin("reading the trace");
   Result<RecordedTrace> loaded = load_with_records(verb.trace);
-  if (!loaded) return line.clear(), usage_error(loaded.error());
+  if (!loaded) return line.clear(), interrupted() ? unfinished(loaded.error()) : usage_error(loaded.error());
+  if (interrupted()) return line.clear(), unfinished(Error{verb.trace, "interrupted while it was read"});
   const Trace& trace = loaded.value().trace;
   Result<prove::ProgramLine> program = prove::program_of_trace(verb.trace);
-  Status fits = program ? program_fits(program.value(), verb.trace) : Done{};
+  Result<exec::CheckedProgram> checked = program ? program_of(program.value(), verb, trace.ends_early())
+                                                 : Result<exec::CheckedProgram>(exec::CheckedProgram{});
+  const Status fits = checked ? Status(Done{}) : Status(checked.error());
   const bool replays = !verb.no_replay && verb.stages.empty() && program;
-  if (replays && !fits) return usage_error(fits.error());
+  if (replays && !fits) return line.clear(), usage_error(fits.error());
 
   line.progress().begin("looking for candidates");
   SetMap sets(set_options, trace);
-  UnitMap units = map_units(trace, unit_options, sets);
+  Result<units::UnitSources> sources = unit_sources(unit_options, loaded.value());
+  if (!sources) return line.clear(), usage_error(sources.error());
+  UnitMap units = units::find_units(loaded.value(), sources.value(), sets);
   prediction::Facts facts(trace, units);
   prediction::Prediction prediction = predict(facts, options.value());
-  bool symbolic = verb.stages.empty() ||
-                  std::find(verb.stages.begin(), verb.stages.end(), "symbolic") != verb.stages.end();
-  if (symbolic) decide(verb, loaded.value(), fits, prediction, line.progress());
+  UndecidedOptions asked{.solver_seconds = verb.solver_seconds};
+  asked.symbolic = verb.stages.empty() ||
+                   std::find(verb.stages.begin(), verb.stages.end(), "symbolic") != verb.stages.end();
+  if (asked.symbolic) asked.stage_problem = decide(verb, loaded.value(), fits, prediction, line.progress());
+  asked.symbolic = asked.symbolic && has_data(loaded.value());
+  std::vector<Verdict> verdicts;
+  for (const prediction::Candidate& candidate : prediction.candidates)
+    verdicts.push_back(candidate.verdict());
+  assign_ids(facts, prediction, sets);
   Findings findings = to_findings(facts, prediction, sets, verb.all);
   findings.trace = verb.trace;
   std::vector<std::string> remarks(trace.remarks().begin(), trace.remarks().end());
+  if (unit_options.causal && !sources.value().options.causal) remarks.push_back(kNoRecords);
   for (std::string& sentence : unmatched_functions(unit_options, trace))
     remarks.push_back(std::move(sentence));
   for (std::string& sentence : unmatched_sets(unmatched_patterns(unit_options, sets)))
@@ -274,20 +312,27 @@ int run_predict(const PredictVerb& verb) {
   if (!remarks.empty()) {
     findings.facts["about the trace"] = fmt::format("{}", fmt::join(remarks, "; "));
   }
+  const std::vector<std::string> unmatched = unmatched_units(unit_options, trace);
+  if (!unmatched.empty()) return line.clear(), unmatched_units_error(unmatched);
   findings.facts["definition"] =
       verb.no_final
           ? "atomic: some serial order gives every read its value (--no-final)"
           : "atomic: some serial order gives every read its value and every location its last value";
   std::string problem;
   prove::ProveOptions proving;
-  proving.units = unit_options;
+  proving.units = sources.value();
   proving.sets = set_options;
   proving.final_writes = !verb.no_final;
   proving.order_is_real =
       program ? prove::recorded_under_control(verb.trace) : static_cast<bool>(check::consistent(trace));
-  if (!replays && verb.stages.empty()) judge_findings(facts, prediction, proving, verb.all, findings);
+  if (!replays && verb.stages.empty())
+    judge_findings(facts, prediction, proving, verb.all, findings, verdicts);
   if (replays) {
     proving.program = std::move(program).value();
+    proving.program.checked = checked.value();
+    line.make_way();
+    if (!verb.common.quiet)
+      tell_what_runs(checked.value(), proving.program.words, proving.program.environment);
     proving.recorded = verb.trace;
     proving.records = &loaded.value();
     proving.jobs =
@@ -295,17 +340,16 @@ int run_predict(const PredictVerb& verb) {
     proving.budget = verb.budget;
     proving.now = seconds_now;
     proving.progress = &line.progress();
-    problem = prove_findings(verb, facts, prediction, proving, sets, findings);
+    problem = prove_findings(verb, facts, prediction, proving, sets, findings, verdicts);
+    if (!problem.empty()) findings.unfinished.push_back("the candidates could not be run: " + problem);
   }
+  add_unfinished(verb, trace, prediction, verdicts, asked, findings);
   if (findings.findings.empty()) {
     if (std::string hint = hint_text(unit_hints(trace, units), trace.program()); !hint.empty())
       findings.facts["hint"] = hint;
   }
   line.clear();
-  int status = put_out(std::move(findings), verb.common, verb.all);
-  if (problem.empty()) return status;
-  fmt::print(stderr, "cleave: the candidates could not be run: {}\n", problem);
-  return status == static_cast<int>(Exit::Usage) ? status : static_cast<int>(Exit::Unfinished);
+  return put_out(std::move(findings), verb.common, verb.all);
 }
 
 }  // namespace
@@ -333,11 +377,18 @@ void add_predict_verb(CLI::App& app, Context& context) {
   command->add_option("--budget", verb->budget, "seconds for running the program, all candidates together")
       ->capture_default_str()
       ->check(not_negative());
+  command->add_flag("--trust", verb->trust,
+                    "run the program of the trace although other users could have changed it or the trace");
   command->add_flag("--no-final", verb->no_final,
                     "atomic by reads alone: the last value of a location does not count");
   add_common_options(*command, verb->common);
   command->footer("Example: cleave predict bank.cleave --json findings.json");
-  command->callback([verb, &context] { context.run = [verb] { return run_predict(*verb); }; });
+  command->callback([verb, &context] {
+    context.run = [verb, &context] {
+      verb->words = context.words;
+      return run_predict(*verb);
+    };
+  });
 }
 
 }  // namespace cleave::cli

@@ -8,11 +8,14 @@
 #include <memory>
 #include <set>
 
+#include "base/interrupt.h"
 #include "base/trace_files.h"
 #include "cli/common.h"
 #include "exec/launch.h"
 #include "exec/pass_on.h"
 #include "exec/run.h"
+#include "prove/failures.h"
+#include "report/explain.h"
 #include "schedule/witness.h"
 
 namespace cleave::cli {
@@ -27,8 +30,27 @@ struct RecordOptions {
   uint64_t pct_points = 0;
   unsigned time_limit = 0;
   bool spurious = false;
+  bool no_drain = false;
   bool first_failure = false;
   bool quiet = false;
+  uint64_t max_trace = 0;
+};
+
+// Says how far a long recording is: once at a quarter of a gigabyte, then whenever it has doubled. Lines, not
+// one that is drawn over: the terminal is the program's.
+class RecordProgress {
+ public:
+  explicit RecordProgress(bool quiet) : told_(!quiet && isatty(STDERR_FILENO) != 0) {}
+  void operator()(const exec::Flow& flow) {
+    if (!told_ || flow.written() < next_) return;
+    next_ = std::max(next_ * 2, flow.written());
+    fmt::print(stderr, "cleave: recorded {:.1f} million blocks of events, {} MB\n",
+               static_cast<double>(flow.records()) / 1e6, flow.written() >> 20);
+  }
+
+ private:
+  bool told_;
+  uint64_t next_ = uint64_t{256} << 20;
 };
 
 std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
@@ -70,9 +92,15 @@ exec::RunRequest request_of(const RecordOptions& options, const ProgramLine& pro
   request.pct_depth = options.pct_depth;
   request.pct_points = options.pct_points;
   request.spurious = options.spurious;
+  request.drain = !options.no_drain;
   request.time_limit = std::chrono::seconds(options.time_limit);
   request.trace = trace;
   request.pass_on = true;
+  request.max_trace = options.max_trace;
+  if (options.runs == 1) request.grace = {};  // one run: it ends when it likes, or when it is asked twice
+  request.on_look = [progress = RecordProgress(options.quiet)](const exec::Flow& flow) mutable {
+    progress(flow);
+  };
   parse(options.schedule, &request.policy);
   char here[4096];
   if (getcwd(here, sizeof here) != nullptr) request.directory = here;
@@ -92,46 +120,48 @@ int record_once(const exec::RunRequest& request) {
   return exit_status_of(outcome.value());
 }
 
-// One line a run; a failing one leaves a witness beside the trace.
+bool asked_to_end() { return interrupted() || exec::PassedOn::asked(); }
+
+// One line a run, on standard error: standard output is the program's. The first run of each way to fail
+// leaves a witness.
 int record_many(exec::RunRequest request, const RecordOptions& options) {
   std::set<uint64_t> interleavings;
-  std::set<std::string> failures;
-  unsigned failing = 0;
+  prove::FailureLog failures(request.program[0]);
+  const bool repeats = serialised(request.policy);
   int status = 0;
-  unsigned done = 0;
-  for (unsigned number = 0;
-       number < options.runs && !(options.first_failure && failing > 0) && !exec::PassedOn::asked();
-       ++number) {
-    ++done;
-    request.seed = options.seed + number;
+  while (failures.runs() < options.runs && !(options.first_failure && failures.failed() > 0) &&
+         !asked_to_end()) {
+    const uint64_t number = failures.runs() + 1;
+    request.seed = options.seed + number - 1;
     Result<exec::RunOutcome> result = exec::run(request);
     if (!result) return usage_error(result.error());
+    if (asked_to_end() && result.value().failing()) break;  // that is our doing
     const exec::RunOutcome& outcome = result.value();
-    std::string line = fmt::format("run {} seed {}: {}", number + 1, request.seed, outcome.sentence());
-    if (serialised(request.policy)) {
+    std::string line = fmt::format("run {} seed {}: {}", number, request.seed, outcome.sentence());
+    if (repeats) {
       bool fresh = interleavings.insert(outcome.interleaving).second;
       line += fmt::format(", {} points, {} switches, {}", outcome.schedule.points(), outcome.switches,
                           fresh ? "new interleaving" : "seen before");
     }
-    if (!options.quiet) {
-      fmt::print("{}\n", line);
-      std::fflush(stdout);
-    }
-    if (!outcome.failing()) continue;
-    ++failing;
-    if (status == 0) status = exit_status_of(outcome);
-    if (!serialised(request.policy) || !failures.insert(outcome.sentence() + outcome.text).second) continue;
-    std::string path = fmt::format("{}.{}.witness.json", base_name(request.program[0]), request.seed);
-    if (Status written = write_witness(exec::witness_of(request, outcome), path); !written)
+    if (!options.quiet) fmt::print(stderr, "{}\n", line);
+    const std::optional<uint64_t> seed = repeats ? std::optional(request.seed) : std::nullopt;
+    prove::FailureLog::Failure* failure = failures.add(outcome, seed, fmt::format("run {}", number));
+    if (status == 0 && outcome.failing()) status = exit_status_of(outcome);
+    if (failure == nullptr) continue;
+    if (!outcome.text.empty()) fmt::print(stderr, "{}", outcome.text);
+    const std::string path = fmt::format("{}.{}.witness.json", base_name(request.program[0]), request.seed);
+    if (Status written = prove::FailureLog::keep_witness(*failure, request, outcome, path); !written)
       return usage_error(written.error());
-    if (!outcome.text.empty()) fmt::print("{}", outcome.text);
-    fmt::print("  again with: cleave replay {}\n", path);
+    if (!failure->witness.empty())
+      fmt::print(stderr, "  again with: cleave replay {}\n  what it needs: cleave explain {}\n", path, path);
   }
+  for (const Finding& failure : failures.findings()) fmt::print(stderr, "{}\n", report::why(failure));
   if (!options.quiet)
-    fmt::print(
-        stderr, "{} of {} runs failed{}\n", failing, done,
-        serialised(request.policy) ? fmt::format(", {} different interleavings", interleavings.size()) : "");
-  return status;
+    fmt::print(stderr, "{} of {} runs failed{}\n", failures.failed(), failures.runs(),
+               repeats ? fmt::format(", {} different interleavings", interleavings.size()) : "");
+  if (!asked_to_end()) return status;
+  fmt::print(stderr, "cleave: ended on request after {} of {} runs\n", failures.runs(), options.runs);
+  return status != 0 ? status : static_cast<int>(Exit::Unfinished);
 }
 
 // How many points a run of the program has: pct places its changes among so many.
@@ -145,6 +175,7 @@ Result<uint64_t> count_points(exec::RunRequest request) {
 }
 
 int record(const RecordOptions& options, const ProgramLine& program) {
+  InterruptScope interrupts;
   if (program.empty())
     return usage_error(Error{"", "no program was given: cleave record -o TRACE -- PROG ARGS"});
   if (Status status = exec::check_instrumented(program[0]); !status) return usage_error(status.error());
@@ -185,7 +216,11 @@ void add_record_verb(CLI::App& app, Context& context) {
   verb->add_option("--pct-points", options->pct_points,
                    "pct: scheduling points to expect (default: those of a serial run)");
   verb->add_flag("--spurious", options->spurious, "random: waits on conditions may end without a signal");
+  verb->add_flag(
+      "--no-drain", options->no_drain,
+      "under control: end the process as soon as main returns, whatever other threads have yet to do");
   verb->add_option("--time-limit", options->time_limit, "seconds after which a run is stopped; 0: never");
+  add_max_trace_option(*verb, options->max_trace);
   verb->add_flag("--quiet", options->quiet, "say nothing but errors");
   verb->footer(
       "The exit status is the program's own; 128 + N if signal N killed it; 3 for a deadlock, a livelock or "

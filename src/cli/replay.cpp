@@ -1,12 +1,14 @@
 // cleave replay: run a program along a witness, alone or under gdb.
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <memory>
+#include <optional>
 
+#include "base/interrupt.h"
+#include "base/temporary.h"
 #include "cli/common.h"
 #include "cli/replay_difference.h"
+#include "cli/witness_run.h"
 #include "exec/gdb.h"
 #include "exec/run.h"
 #include "schedule/witness.h"
@@ -16,23 +18,10 @@ namespace {
 
 struct ReplayOptions {
   std::string witness, trace;
-  bool gdb = false, quiet = false;
+  bool gdb = false, quiet = false, trust = false;
   unsigned time_limit = 0;
+  uint64_t max_trace = 0;
 };
-
-exec::RunRequest request_of(const Witness& witness, const ReplayOptions& options,
-                            const ProgramLine& program) {
-  exec::RunRequest request;
-  request.program = program.empty() ? witness.program : program;
-  request.executable = program.empty() ? witness.executable : "";
-  request.directory = program.empty() ? witness.directory : "";
-  request.policy = Policy::Replay;
-  request.schedule = witness.schedule;
-  request.inputs = witness.inputs;
-  request.trace = options.trace;
-  request.time_limit = std::chrono::seconds(options.time_limit);
-  return request;
-}
 
 int report(const exec::RunOutcome& outcome, const Witness& witness, const ReplayOptions& options) {
   if (outcome.end == exec::RunEnd::Diverged) {
@@ -43,29 +32,42 @@ int report(const exec::RunOutcome& outcome, const Witness& witness, const Replay
     return static_cast<int>(Exit::Unfinished);
   }
   if (options.quiet) return static_cast<int>(Exit::Nothing);
-  fmt::print("followed {} points and {} switches of {} threads: {}\n", outcome.schedule.points(),
+  // Standard output is the program's.
+  fmt::print(stderr, "followed {} points and {} switches of {} threads: {}\n", outcome.schedule.points(),
              outcome.switches, outcome.schedule.threads.size(), outcome.sentence());
-  if (!outcome.text.empty()) fmt::print("{}", outcome.text);
+  if (!outcome.text.empty()) fmt::print(stderr, "{}", outcome.text);
   if (!witness.outcome.empty() && witness.outcome != outcome.sentence())
-    fmt::print("recorded: {}\n", witness.outcome);
+    fmt::print(stderr, "recorded: {}\n", witness.outcome);
   return static_cast<int>(Exit::Nothing);
 }
 
 int replay(const ReplayOptions& options, const ProgramLine& program) {
+  InterruptScope interrupts;
   Result<Witness> witness = read_witness(options.witness);
   if (!witness) return usage_error(witness.error());
-  exec::RunRequest request = request_of(witness.value(), options, program);
+  Result<exec::RunRequest> asked =
+      run_of_witness(witness.value(), {options.witness, options.trust, options.quiet}, program);
+  if (!asked) return usage_error(asked.error());
+  exec::RunRequest request = std::move(asked).value();
+  request.policy = Policy::Replay;
+  request.schedule = witness.value().schedule;
+  request.trace = options.trace;
+  request.max_trace = options.max_trace;
+  request.grace = {};
+  request.time_limit = std::chrono::seconds(options.time_limit);
   if (options.gdb) {
     Result<int> status = exec::replay_in_gdb(request, witness.value().milestones);
     return status ? status.value() : usage_error(status.error());
   }
-  std::string kept =
-      (std::filesystem::temp_directory_path() / fmt::format("cleave-replay-{}.cleave", getpid())).string();
-  if (request.trace.empty()) request.trace = kept;
+  std::optional<TemporaryFile> unkept;
+  if (request.trace.empty()) {
+    Result<TemporaryFile> made = TemporaryFile::make("replay");
+    if (!made) return usage_error(made.error());
+    unkept = std::move(made).value();
+    request.trace = unkept->path();
+  }
   Result<exec::RunOutcome> outcome = exec::run(request);
-  int status = outcome ? report(outcome.value(), witness.value(), options) : usage_error(outcome.error());
-  if (request.trace == kept) unlink(kept.c_str());
-  return status;
+  return outcome ? report(outcome.value(), witness.value(), options) : usage_error(outcome.error());
 }
 
 }  // namespace
@@ -80,9 +82,14 @@ void add_replay_verb(CLI::App& app, Context& context) {
   verb->add_option("-o,--output", options->trace, "keep the trace of the replay");
   verb->add_option("--time-limit", options->time_limit,
                    "seconds after which the program is stopped; 0: never");
+  add_max_trace_option(*verb, options->max_trace);
+  verb->add_flag("--trust", options->trust,
+                 "run the program of the witness although other users could have changed it or the witness");
   verb->add_flag("--quiet", options->quiet, "say nothing but errors");
   verb->footer(
-      "The program of the witness is run where it was run then; another copy of it can be given after --.\n"
+      "The program of the witness is run where it was run then, with the environment it had; another copy of "
+      "it,\n"
+      "which finds ours, can be given after --.\n"
       "Exit status: 0 the schedule was followed to its end, 3 the program left it (both sides are shown).\n"
       "Example: cleave record --schedule random --seed 3 -o bank.cleave -- ./bank; cleave replay "
       "bank.cleave");

@@ -6,8 +6,12 @@
 #include <fstream>
 #include <memory>
 
+#include "base/interrupt.h"
 #include "base/mapped_file.h"
+#include "base/private_file.h"
+#include "base/progress.h"
 #include "cli/common.h"
+#include "cli/terminal.h"
 #include "cli/trace_views.h"
 #include "trace/load.h"
 #include "trace/plain_events.h"
@@ -29,9 +33,9 @@ struct TraceOptions {
 class Output {
  public:
   explicit Output(const std::string& path)
-      : path_(path), file_(path == "-" ? stdout : std::fopen(path.c_str(), "wb")) {}
+      : path_(path), file_(path == "-" ? data_output() : open_private(path)) {}
   ~Output() {
-    if (file_ != nullptr && file_ != stdout) std::fclose(file_);
+    if (file_ != nullptr && path_ != "-") std::fclose(file_);
   }
   bool good() const { return file_ != nullptr && !failed_; }
   void write(std::string_view piece) {
@@ -41,18 +45,41 @@ class Output {
   bool finish() { return good() && std::fflush(file_) == 0; }
 
  private:
+  static std::FILE* open_private(const std::string& path) {
+    Result<int> descriptor = create_private_file(path);
+    return descriptor ? fdopen(descriptor.value(), "wb") : nullptr;
+  }
   std::string path_;
   std::FILE* file_;
   bool failed_ = false;
 };
 
+// A trace as a whole, with a line that says so while that takes long, and a sentence where it ends early.
+Result<Trace> load(const std::string& path, const std::function<Result<Trace>()>& how) {
+  ProgressLine line(STDERR_FILENO);
+  line.progress().begin("reading " + path);
+  Result<Trace> trace = how();
+  line.clear();
+  if (trace && trace.value().ends_early())
+    fmt::print(stderr, "cleave: {}\n", ends_early(path, trace.value().size()));
+  return trace;
+}
+
+Result<Trace> load(const std::string& path) {
+  return load(path, [&] { return load_trace(path); });
+}
+
+int not_read(const Error& error) { return interrupted() ? unfinished(error) : usage_error(error); }
+
 int run_export(const TraceOptions& options) {
-  Result<Trace> trace = load_trace(options.trace);
-  if (!trace) return usage_error(trace.error());
+  InterruptScope interrupts;
+  Result<Trace> trace = load(options.trace);
+  if (!trace) return not_read(trace.error());
   Output output(options.output.empty() ? "-" : options.output);
   if (!output.good()) return usage_error(output.error());
   write_text_trace(trace.value(), [&](std::string_view piece) { output.write(piece); });
-  return output.finish() ? 0 : unfinished(output.error());
+  if (!output.finish()) return unfinished(output.error());
+  return exit_status(false, trace.value().ends_early());
 }
 
 Result<Trace> import_as(const std::string& path, const std::string& format) {
@@ -64,8 +91,9 @@ Result<Trace> import_as(const std::string& path, const std::string& format) {
 }
 
 int run_import(const TraceOptions& options) {
-  Result<Trace> trace = import_as(options.trace, options.format);
-  if (!trace) return usage_error(trace.error());
+  InterruptScope interrupts;
+  Result<Trace> trace = load(options.trace, [&] { return import_as(options.trace, options.format); });
+  if (!trace) return not_read(trace.error());
   std::string path = options.output;
   if (path.empty()) {  // bank.txt becomes bank.cleave, beside it
     size_t dot = options.trace.rfind('.'), slash = options.trace.rfind('/');
@@ -79,12 +107,13 @@ int run_import(const TraceOptions& options) {
   write_binary_trace(trace.value(), [&](std::string_view piece) { output.write(piece); });
   if (!output.finish()) return unfinished(output.error());
   if (path != "-") fmt::print(stderr, "cleave: {} events written to {}\n", trace.value().size(), path);
-  return 0;
+  return exit_status(false, trace.value().ends_early());
 }
 
 int run_dump(const TraceOptions& options) {
-  Result<Trace> trace = load_trace(options.trace);
-  if (!trace) return usage_error(trace.error());
+  InterruptScope interrupts;
+  Result<Trace> trace = load(options.trace);
+  if (!trace) return not_read(trace.error());
   DumpOptions dump = options.dump;
   const char* no_color = std::getenv("NO_COLOR");
   dump.color = isatty(STDOUT_FILENO) != 0 && (no_color == nullptr || *no_color == '\0');
@@ -94,16 +123,20 @@ int run_dump(const TraceOptions& options) {
   if (!status) return usage_error(status.error());
   for (const std::string& remark : trace.value().remarks())
     fmt::print(stderr, "cleave: {}: {}\n", options.trace, remark);
-  return 0;
+  return exit_status(false, trace.value().ends_early());
 }
 
 int run_validate(const TraceOptions& options) {
-  Result<OpenedTrace> opened = open_with_remarks(options.trace);
-  if (!opened) return usage_error(opened.error());
+  InterruptScope interrupts;
+  ProgressLine line(STDERR_FILENO);
+  line.progress().begin("events validated");
+  Result<OpenedTrace> opened = open_with_remarks(options.trace, &line.progress());
+  if (!opened) return line.clear(), not_read(opened.error());
   Result<Validation> validation = validate_trace(*opened.value().source);
-  if (!validation) return usage_error(validation.error());
+  line.clear();
+  if (!validation) return not_read(validation.error());
   print_validation(opened.value(), validation.value());
-  return validation.value().holds() ? 0 : static_cast<int>(Exit::Found);
+  return exit_status(!validation.value().holds(), !validation.value().complete);
 }
 
 int run_stats(const TraceOptions& options) { return print_stats(options.trace); }

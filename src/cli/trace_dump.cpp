@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/printable.h"
 #include "cli/trace_views.h"
 #include "trace/describe.h"
 
@@ -83,12 +84,13 @@ class Dump {
   std::string value(uint64_t index, const Event& event) const {
     switch (event.kind) {
       case EventKind::Update:
-        return fmt::format("{} → {}", trace_.old_value(id_of<EventIndex>(index)), event.value);
+        return fmt::format("{} → {}", value_text(trace_.old_value(id_of<EventIndex>(index))),
+                           value_text(event.value));
       case EventKind::Read:
       case EventKind::Input:
-        return fmt::format("= {}", event.value);
+        return "= " + value_text(event.value);
       case EventKind::Write:
-        return fmt::format("← {}", event.value);
+        return "← " + value_text(event.value);
       case EventKind::Alloc:
         return fmt::format("{} bytes", event.value);
       case EventKind::Branch:
@@ -106,23 +108,23 @@ class Dump {
     const char* mark = index == options_.around ? ">" : " ";
     std::string what = std::string(2 * std::min(depth, 12u), ' ') + std::string(word_of(event.kind));
     std::string object = object_name(trace_, event), shown = value(index, event);
-    if (!object.empty()) what += " " + object;
+    if (!object.empty()) what += " " + printable(object);
     if (!shown.empty()) what += " " + shown;
     if (event.atomic()) what += " (atomic)";
     auto out = std::back_inserter(out_);
     fmt::format_to(out, "{}{}{:>{}}{}  {}{:<{}}{}  ", mark, paint(kDim), index, number_width_, paint(kReset),
-                   thread_color, trace_.thread(event.thread).name, thread_width_, paint(kReset));
-    std::string place = place_of(trace_, event.site);
+                   thread_color, printable(trace_.thread(event.thread).name), thread_width_, paint(kReset));
+    std::string place = printable(place_of(trace_, event.site));
     if (place.empty()) {
       out_ += what;
     } else {
-      const std::string& function = trace_.site(event.site).function;
+      const std::string function = printable(trace_.site(event.site).function);
       fmt::format_to(out, "{:<48}  {}{}{}{}", what, paint(kDim), place,
                      function.empty() ? "" : "  " + function, paint(kReset));
     }
     const SymbolicInfo* symbolic = trace_.symbolic(id_of<EventIndex>(index));
-    if (symbolic != nullptr && !symbolic->bound.empty()) out_ += " -> " + symbolic->bound;
-    if (symbolic != nullptr && !symbolic->expression.empty()) out_ += " = " + symbolic->expression;
+    if (symbolic != nullptr && !symbolic->bound.empty()) out_ += " -> " + printable(symbolic->bound);
+    if (symbolic != nullptr && !symbolic->expression.empty()) out_ += " = " + printable(symbolic->expression);
     out_ += '\n';
     if (options_.stack) stack(event);
   }
@@ -134,7 +136,7 @@ class Dump {
       SiteId site = trace_.context(context).call_site;
       if (site == kNone<SiteId>) continue;
       fmt::format_to(std::back_inserter(out_), "{:>{}}from {}  {}\n", "", number_width_ + thread_width_ + 8,
-                     place_of(trace_, site), trace_.site(site).function);
+                     printable(place_of(trace_, site)), printable(trace_.site(site).function));
     }
   }
 

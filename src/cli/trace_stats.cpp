@@ -6,6 +6,8 @@
 #include <fstream>
 #include <set>
 
+#include "base/interrupt.h"
+#include "base/printable.h"
 #include "cli/common.h"
 #include "cli/trace_views.h"
 #include "program/program.h"
@@ -18,6 +20,32 @@ namespace cleave::cli {
 namespace {
 
 constexpr size_t kKinds = 64;
+
+// A source whose progress is shown, and that ends when we are asked to.
+class Watched final : public EventSource {
+ public:
+  Watched(std::unique_ptr<EventSource> source, const BinarySource* binary, Progress* progress)
+      : source_(std::move(source)), binary_(binary), progress_(progress) {}
+
+  Result<std::span<const Event>> next() override {
+    if (interrupted()) return std::span<const Event>();
+    Result<std::span<const Event>> batch = source_->next();
+    if (!batch || progress_ == nullptr) return batch;
+    progress_->more(batch.value().size());
+    if (binary_ != nullptr) progress_->bytes(binary_->position(), binary_->file().bytes());
+    return batch;
+  }
+  std::span<const VariableSplit> splits() const override { return source_->splits(); }
+  const FreedIds& freed() const override { return source_->freed(); }
+  uint64_t old_value(size_t position) const override { return source_->old_value(position); }
+  const Trace& tables() const override { return source_->tables(); }
+  bool complete() const override { return !interrupted() && source_->complete(); }
+
+ private:
+  std::unique_ptr<EventSource> source_;
+  const BinarySource* binary_;
+  Progress* progress_;
+};
 
 struct Counts {
   uint64_t events = 0, branches = 0;
@@ -59,8 +87,8 @@ void print_counts(const Counts& counts, const Trace& names) {
   fmt::print("\nby thread\n");
   constexpr size_t kShown = 32;
   for (size_t i = 0; i < counts.by_thread.size() && i < kShown; ++i) {
-    fmt::print("  {:<16}{:>14}{}\n", names.threads()[i].name, counts.by_thread[i],
-               names.threads()[i].path.empty() ? "" : "  " + names.threads()[i].path);
+    fmt::print("  {:<16}{:>14}{}\n", printable(names.threads()[i].name), counts.by_thread[i],
+               names.threads()[i].path.empty() ? "" : "  " + printable(names.threads()[i].path));
   }
   if (counts.by_thread.size() > kShown)
     fmt::print("  … and {} more threads\n", counts.by_thread.size() - kShown);
@@ -105,9 +133,16 @@ void print_coverage(const Modules& modules) {
   size_t shown = 0;
   for (const std::string& name : outside) {
     if (++shown > 12) break;
-    fmt::print("{}{}", shown == 1 ? ": " : ", ", name);
+    fmt::print("{}{}", shown == 1 ? ": " : ", ", printable(name));
   }
   fmt::print("{}\n", outside.size() > 12 ? " …" : "");
+}
+
+void warn_of_end(const std::string& path, uint64_t events) {
+  if (interrupted())
+    warn(path, fmt::format("interrupted after {} events", events));
+  else
+    warn("", ends_early(path, events));
 }
 
 bool is_program(const std::string& path) {
@@ -119,22 +154,24 @@ bool is_program(const std::string& path) {
 
 }  // namespace
 
-Result<OpenedTrace> open_with_remarks(const std::string& path) {
+Result<OpenedTrace> open_with_remarks(const std::string& path, Progress* progress) {
   OpenedTrace opened{.path = path};
   Result<std::unique_ptr<EventSource>> source = open_trace(path);
   if (!source) return source.error();
-  opened.source = std::move(source).value();
-  opened.binary = dynamic_cast<BinarySource*>(opened.source.get());
+  opened.binary = dynamic_cast<BinarySource*>(source.value().get());
+  opened.source = std::make_unique<Watched>(std::move(source).value(), opened.binary, progress);
   return opened;
 }
 
 void print_validation(const OpenedTrace& opened, const Validation& validation) {
   const Trace& names = opened.source->tables();
-  for (const Violation& violation : validation.violations) fmt::print("{}\n", violation.sentence);
+  for (const Violation& violation : validation.violations) fmt::print("{}\n", printable(violation.sentence));
   if (validation.violations_found > validation.violations.size()) {
     fmt::print("… and {} more\n", validation.violations_found - validation.violations.size());
   }
-  if (validation.holds()) {
+  if (validation.events == 0 && !validation.complete) {
+    fmt::print("{}: nothing can be said of a trace without events\n", opened.path);
+  } else if (validation.holds()) {
     fmt::print("{}: holds: {} events, {} reads; every synchronization in order\n", opened.path,
                validation.events, validation.reads);
   } else {
@@ -142,9 +179,7 @@ void print_validation(const OpenedTrace& opened, const Validation& validation) {
                validation.events);
   }
   if (validation.unwritten > 0) {
-    fmt::print(
-        "{} reads returned what nobody is known to have written: code without instrumentation wrote there\n",
-        validation.unwritten);
+    fmt::print("{} reads returned what code without instrumentation wrote: no race\n", validation.unwritten);
   }
   if (validation.misplaced > 0)
     fmt::print("{} reads race with writes of other threads, and their order could not be recovered\n",
@@ -153,15 +188,19 @@ void print_validation(const OpenedTrace& opened, const Validation& validation) {
   for (size_t i = 0; i < validation.unexplained.size() && i < kShown; ++i) {
     const UnexplainedSite& site = validation.unexplained[i];
     std::string place = site.site == kNone<SiteId> ? "no place" : place_of(names, site.site);
-    fmt::print("  {:>10}  {}  {}\n", site.unwritten + site.misplaced, place, site.example);
+    const char* what = site.misplaced == 0 ? "outside" : site.unwritten == 0 ? "race" : "both";
+    fmt::print("  {:>10}  {:<7}  {}  {}\n", site.unwritten + site.misplaced, what, printable(place),
+               printable(site.example));
   }
   if (validation.unexplained.size() > kShown)
     fmt::print("  … and at {} more places\n", validation.unexplained.size() - kShown);
   if (validation.spurious_wakes > 0)
     fmt::print("{} wakes without a signal, as condition variables may\n", validation.spurious_wakes);
-  if (!validation.complete)
+  if (!validation.complete) {
     fmt::print("the trace ends in the middle: {} locks held, {} units open\n", validation.open_locks,
                validation.open_units);
+    warn_of_end(opened.path, validation.events);
+  }
   if (opened.binary == nullptr) return;
   for (const std::string& remark : opened.binary->remarks())
     fmt::print(stderr, "cleave: {}: {}\n", opened.path, remark);
@@ -175,15 +214,22 @@ int print_stats(const std::string& path) {
     print_coverage(program.value().modules);
     return 0;
   }
-  Result<OpenedTrace> opened = open_with_remarks(path);
-  if (!opened) return usage_error(opened.error());
+  InterruptScope interrupts;
+  ProgressLine line(STDERR_FILENO);
+  line.progress().begin("events counted");
+  Result<OpenedTrace> opened = open_with_remarks(path, &line.progress());
+  if (!opened) return line.clear(), interrupted() ? unfinished(opened.error()) : usage_error(opened.error());
   EventSource& source = *opened.value().source;
   Result<Counts> counts = count(source);
+  line.clear();
   if (!counts) return usage_error(counts.error());
-  if (!source.tables().program().empty()) fmt::print("program: {}\n", source.tables().program());
+  if (!source.tables().program().empty()) fmt::print("program: {}\n", printable(source.tables().program()));
   print_counts(counts.value(), source.tables());
   const BinarySource* binary = opened.value().binary;
-  if (binary == nullptr) return 0;
+  if (binary == nullptr) {
+    if (!source.complete()) warn_of_end(path, counts.value().events);
+    return exit_status(false, !source.complete());
+  }
   uint64_t bytes = binary->file().bytes();
   if (counts.value().events > 0) {
     fmt::print("{} bytes in the file, {:.2f} an event\n", bytes,
@@ -193,7 +239,8 @@ int print_stats(const std::string& path) {
   std::vector<std::string> remarks = binary->remarks();
   if (remarks.empty() && source.complete()) fmt::print("\nthe trace is complete\n");
   for (const std::string& remark : remarks) fmt::print("\nremark: {}\n", remark);
-  return 0;
+  if (!source.complete()) warn_of_end(path, counts.value().events);
+  return exit_status(false, !source.complete());
 }
 
 }  // namespace cleave::cli

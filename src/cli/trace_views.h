@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/progress.h"
 #include "base/result.h"
 #include "trace/stream.h"
 #include "trace/trace.h"
@@ -33,13 +34,14 @@ struct DumpOptions {
 Status dump_trace(const Trace& trace, const DumpOptions& options,
                   const std::function<void(std::string_view)>& sink);
 
-// A trace to stream, of any form; `binary` is the same source when it is a binary one.
+// A trace to stream, of any form; `binary` is the source beneath it when it is a binary one.
 struct OpenedTrace {
   std::string path;
   std::unique_ptr<EventSource> source;
   BinarySource* binary = nullptr;
 };
-Result<OpenedTrace> open_with_remarks(const std::string& path);
+// `progress` is told of every event. When interrupted(), the events end, and the source is not complete.
+Result<OpenedTrace> open_with_remarks(const std::string& path, Progress* progress);
 
 void print_validation(const OpenedTrace& opened, const Validation& validation);
 // Exit status.

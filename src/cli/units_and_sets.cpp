@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/flow_module.h"
 #include "model/glob.h"
+#include "trace/load.h"
 
 namespace cleave::cli {
 
@@ -27,13 +29,59 @@ Result<UnitsAndSets> units_and_sets(const CommonOptions& options) {
   return result;
 }
 
+Result<RecordedTrace> load_with_records(const std::string& path) {
+  if (form_of_file(path) == TraceForm::Binary) return load_recorded_trace(path);
+  Result<Trace> text = load_trace(path);
+  if (!text) return text.error();
+  RecordedTrace recorded;
+  recorded.trace = std::move(text).value();
+  return recorded;
+}
+
+Result<units::UnitSources> unit_sources(const UnitOptions& options, const RecordedTrace& recorded) {
+  units::UnitSources sources;
+  sources.options = options;
+  if (!options.causal) return sources;
+  if (!recorded.file || recorded.origins.empty()) {
+    sources.options.causal = false;
+    sources.options.annotated = sources.options.locks = true;
+    return sources;
+  }
+  Result<std::shared_ptr<const dependence::ProgramFlow>> flow = flow_of_recorded(recorded);
+  if (!flow) return flow.error();
+  sources.flow = std::move(flow).value();
+  return sources;
+}
+
+namespace {
+
+bool any_function_fits(const std::string& glob, const Trace& tables) {
+  auto names = tables.unit_names();
+  return std::any_of(names.begin(), names.end(),
+                     [&](const UnitNameInfo& info) { return matches_glob(glob, info.name); });
+}
+
+}  // namespace
+
+std::vector<std::string> unmatched_units(const UnitOptions& units, const Trace& tables) {
+  std::vector<std::string> globs;
+  for (const std::string& glob : units.functions) {
+    if (!any_function_fits(glob, tables)) globs.push_back(glob);
+  }
+  return globs;
+}
+
+int unmatched_units_error(const std::vector<std::string>& globs) {
+  std::string list;
+  for (const std::string& glob : globs) list += (list.empty() ? "functions:" : ", functions:") + glob;
+  return usage_error(
+      Error{"--units", fmt::format("no function that ran and touches shared memory matches {}", list)});
+}
+
 std::vector<std::string> unmatched_functions(const UnitOptions& units, const Trace& tables) {
   std::vector<std::string> sentences;
   auto look_at = [&](const std::string& pattern, const char* where) {
-    auto names = tables.unit_names();
-    if (std::any_of(names.begin(), names.end(),
-                    [&](const UnitNameInfo& info) { return matches_glob(pattern, info.name); }))
-      return;
+    if (any_function_fits(pattern, tables)) return;
     sentences.push_back(
         fmt::format("no function that ran and touches shared memory is called '{}' ({})", pattern, where));
   };
@@ -43,7 +91,6 @@ std::vector<std::string> unmatched_functions(const UnitOptions& units, const Tra
   look(units.atomic, "atomic in cleave.toml");
   look(units.not_atomic, "not_atomic in cleave.toml");
   for (const UnitFor& unit : units.unitfor) look_at(unit.function, "unitfor in cleave.toml");
-  look(units.functions, "--units functions:");
   return sentences;
 }
 

@@ -125,6 +125,7 @@ class Stage {
     std::vector<Candidate*> candidates;
     size_t questions = 0;
     uint64_t equal = 0;
+    first_ = prediction->candidates.data();
     for (Candidate& candidate : prediction->candidates) {
       if (candidate.reached != prediction::Reached::Locks) continue;
       candidates.push_back(&candidate);
@@ -153,7 +154,11 @@ class Stage {
     for (Open& one : open) {
       conclude(one);
       Candidate* candidate = one.candidate;
-      if (candidate->symbolic == "unsat" && options_.equal_values) equal += equal_values_.ask(candidate);
+      tell(*candidate);
+      if (candidate->symbolic == "unsat" && options_.equal_values && equal_values_.ask(candidate)) {
+        ++equal;
+        tell(*candidate);
+      }
       report->sites += candidate->symbolic == "sat";
       report->counts["unsat"] += candidate->symbolic == "unsat";
       report->counts["unknown"] += candidate->symbolic.starts_with("unknown");
@@ -243,6 +248,7 @@ class Stage {
         candidate.inputs = std::move(got.inputs);
         std::swap(candidate.representatives[0], candidate.representatives[i]);
         std::swap(one.answers[0], one.answers[i]);
+        tell(candidate);
       } else if (got.answer == Answer::Unknown) {
         if (one.why.empty()) one.why = got.why;
         if (got.why.starts_with("time")) return;
@@ -253,14 +259,25 @@ class Stage {
   void answer(Open& one, size_t triple, Asked answer) {
     one.answers[triple] = answer;
     if (options_.progress != nullptr) options_.progress->more();
+    if (answer == Asked::Unsat && decided(one)) {
+      conclude(one);
+      tell(*one.candidate);
+    }
+  }
+
+  void tell(const Candidate& candidate) const {
+    if (options_.decided) options_.decided(static_cast<size_t>(&candidate - first_));
+  }
+
+  static bool decided(const Open& one) {
+    return std::none_of(one.answers.begin(), one.answers.end(),
+                        [](Asked a) { return a == Asked::Undecided; });
   }
 
   static void conclude(Open& one) {
     Candidate& candidate = *one.candidate;
     if (!candidate.symbolic.empty()) return;
-    const bool undecided =
-        std::any_of(one.answers.begin(), one.answers.end(), [](Asked a) { return a == Asked::Undecided; });
-    if (undecided) {
+    if (!decided(one)) {
       candidate.symbolic = "unknown: " + one.why;
     } else if (candidate.triples > candidate.representatives.size()) {
       candidate.symbolic = "unknown: not every triple at these places was looked at";
@@ -292,6 +309,7 @@ class Stage {
   const SymbolicStageOptions& options_;
   FeasibilityChecker checker_;
   EqualValues equal_values_;
+  const Candidate* first_ = nullptr;  // of the prediction
   bool every_triple_ = false;
   uint64_t refused_ = 0;
 };
@@ -301,6 +319,15 @@ class Stage {
 Status decide_symbolically(const RecordedTrace& recorded, const SymbolicStageOptions& options,
                            Prediction* prediction) {
   double start = now();
+  const bool any = std::any_of(prediction->candidates.begin(), prediction->candidates.end(),
+                               [](const Candidate& c) { return c.reached == prediction::Reached::Locks; });
+  if (!any) {  // nothing to ask: nothing is read, walked or solved
+    StageReport report;
+    report.name = "symbolic";
+    report.counts["unsat"] = report.counts["unknown"] = 0;
+    prediction->stages.push_back(std::move(report));
+    return Done{};
+  }
   // Every question takes and gives back tens of megabytes: kept, they need not be fetched from the system
   // each time.
   mallopt(M_TRIM_THRESHOLD, kKeptBytes);

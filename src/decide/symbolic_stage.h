@@ -4,6 +4,7 @@
 // it is all that needs the solver and LLVM, so every other command works, and starts quickly, without them.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "analysis/predict/predict.h"
@@ -21,6 +22,9 @@ struct SymbolicStageOptions {
   double seconds = 60;  // for all candidates together
   std::string program;  // the binary, where it is not where the trace says
   Progress* progress = nullptr;  // told what has been decided
+  // Called when something is known of a candidate (its place in the prediction), and again if that changes.
+  // Whoever runs the stage in another process has it so even if the stage does not come to its end.
+  std::function<void(size_t)> decided;
 };
 
 // Decides each candidate that mutual exclusion left and sets its `symbolic` fields; adds a stage and remarks.

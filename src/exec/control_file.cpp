@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,8 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
-
-#include "base/temporary.h"
+#include <tuple>
 
 namespace cleave::exec {
 namespace {
@@ -24,6 +24,18 @@ constexpr uint64_t kStepBytes = (uint64_t{1} << 18) * sizeof(cleave_control_step
 constexpr uint64_t kPinnedBytes = uint64_t{1} << 32;
 constexpr uint64_t kModuleBytes = (uint64_t{1} << 14) * sizeof(cleave_control_module);
 constexpr uint64_t kWaitBytes = (uint64_t{1} << 14) * sizeof(cleave_control_wait);
+
+// Both we and the program map the whole file. Where addresses or files are limited (ulimit -v, -f), the three
+// large areas take a quarter of what there is, and a run can be so much shorter.
+uint64_t room_for_large_areas() {
+  uint64_t least = kRunBytes + kFingerprintBytes + kPinnedBytes;
+  for (auto resource : {RLIMIT_AS, RLIMIT_FSIZE}) {
+    rlimit limit{};
+    if (getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+      least = std::min<uint64_t>(least, limit.rlim_cur / 4);
+  }
+  return least;
+}
 
 // The request's tree of threads: every prefix of every path is in it, parents first.
 class ThreadTree {
@@ -120,6 +132,22 @@ void put_schedule(Layout& layout, cleave_control_header& header, ThreadTree& tre
   layout.put(header.replay_pinned, bytes);
 }
 
+void put_switches(Layout& layout, cleave_control_header& header, ThreadTree& tree,
+                  const std::vector<Switch>& switches) {
+  std::vector<cleave_control_switch> entries;
+  for (const Switch& each : switches) {
+    uint32_t how = each.how == Handover::Preempted ? CLEAVE_RUN_PREEMPTED : CLEAVE_RUN_GAVE_AWAY;
+    entries.push_back({tree.add(each.thread), tree.add(each.next), how, 0, each.points});
+  }
+  // A thread that is preempted at a point may then have to wait there.
+  auto place = [](const cleave_control_switch& each) {
+    return std::tuple(each.thread, each.points, each.how != CLEAVE_RUN_PREEMPTED);
+  };
+  std::sort(entries.begin(), entries.end(),
+            [&](const auto& a, const auto& b) { return place(a) < place(b); });
+  layout.put(header.switches, entries);
+}
+
 void lay_out(Layout& layout, cleave_control_header& header, const RunRequest& request,
              const std::vector<std::vector<SegmentPlace>>& places) {
   header.magic = CLEAVE_CONTROL_MAGIC;
@@ -128,19 +156,29 @@ void lay_out(Layout& layout, cleave_control_header& header, const RunRequest& re
   header.seed = request.seed;
   header.pct_depth = request.pct_depth;
   header.pct_points = request.pct_points != 0 ? request.pct_points : 10000;
-  header.flags = request.spurious ? CLEAVE_CONTROL_SPURIOUS : 0;
+  header.flags =
+      (request.spurious ? CLEAVE_CONTROL_SPURIOUS : 0) | (request.drain ? 0 : CLEAVE_CONTROL_NO_DRAIN);
   ThreadTree tree;
   if (request.policy == Policy::Replay) put_schedule(layout, header, tree, *request.schedule);
+  if (request.policy == Policy::Switches) put_switches(layout, header, tree, request.switches);
   // A replay may have milestones too: it says when it comes to them (gdb.h).
   if (request.plan) put_plan(layout, header, tree, *request.plan, places);
   layout.put(header.request_threads, tree.entries);
   layout.reserve(header.threads, kThreadBytes);
-  layout.reserve(header.runs, kRunBytes);
-  layout.reserve(header.fingerprints, kFingerprintBytes);
+  const uint64_t room = room_for_large_areas();
+  layout.reserve(header.runs, std::min(kRunBytes, room / 4));
+  layout.reserve(header.fingerprints, std::min(kFingerprintBytes, room / 2));
   layout.reserve(header.steps, kStepBytes);
-  layout.reserve(header.pinned, kPinnedBytes);
+  layout.reserve(header.pinned, std::min(kPinnedBytes, room / 4));
   layout.reserve(header.modules, kModuleBytes);
   layout.reserve(header.waits, kWaitBytes);
+}
+
+Error no_room(uint64_t bytes, int error) {
+  return Error{"",
+               fmt::format("control needs {} MB of address space and a file in memory of that size, which "
+                           "cannot be had: {}; raise the limit (ulimit -v, ulimit -f)",
+                           bytes >> 20, std::strerror(error))};
 }
 
 }  // namespace
@@ -152,18 +190,17 @@ Result<ControlFile> ControlFile::make(const RunRequest& request,
   lay_out(layout, header, request, places);
   std::memcpy(layout.bytes().data(), &header, sizeof header);
 
+  // To try would be answered with a signal.
+  rlimit longest{};
+  if (getrlimit(RLIMIT_FSIZE, &longest) == 0 && layout.end() > longest.rlim_cur)
+    return no_room(layout.end(), EFBIG);
   ControlFile file;
   // In memory: the runtime writes a byte at every point, and pages of a file on disk are several times as
   // expensive.
-  int descriptor = memfd_create("cleave-control", MFD_CLOEXEC);
-  if (descriptor >= 0) {
-    file.path_ = fmt::format("/proc/{}/fd/{}", getpid(), descriptor);
-    file.descriptor_ = descriptor;
-  } else {
-    file.path_ = temporary_pattern("control");
-    descriptor = mkostemp(file.path_.data(), O_CLOEXEC);
-  }
-  if (descriptor < 0) return Error{file.path_, fmt::format("cannot be made: {}", std::strerror(errno))};
+  Result<TemporaryFile> made = TemporaryFile::make("control", TemporaryFile::Place::Memory);
+  if (!made) return made.error();
+  file.file_ = std::move(made).value();
+  const int descriptor = file.file_->descriptor();
   bool sized = ftruncate(descriptor, static_cast<off_t>(layout.end())) == 0 &&
                pwrite(descriptor, layout.bytes().data(), layout.bytes().size(), 0) ==
                    static_cast<ssize_t>(layout.bytes().size());
@@ -172,10 +209,8 @@ Result<ControlFile> ControlFile::make(const RunRequest& request,
       sized ? mmap(nullptr, layout.end(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0)
             : MAP_FAILED;
   if (sized) error = errno;
-  if (file.descriptor_ < 0) close(descriptor);
   if (address == MAP_FAILED) {
-    if (file.descriptor_ < 0) unlink(file.path_.c_str());
-    return Error{file.path_, fmt::format("cannot be mapped: {}", std::strerror(error))};
+    return no_room(layout.end(), error);
   }
   file.header_ = static_cast<cleave_control_header*>(address);
   file.made_ = header;
@@ -184,17 +219,13 @@ Result<ControlFile> ControlFile::make(const RunRequest& request,
 }
 
 ControlFile::ControlFile(ControlFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
+    : file_(std::move(other.file_)),
       header_(std::exchange(other.header_, nullptr)),
       made_(other.made_),
       bytes_(other.bytes_) {}
 
 ControlFile::~ControlFile() {
-  if (descriptor_ >= 0) close(descriptor_);
-  if (header_ == nullptr) return;
-  munmap(header_, bytes_);
-  if (descriptor_ < 0) unlink(path_.c_str());
+  if (header_ != nullptr) munmap(header_, bytes_);
 }
 
 std::span<const char> ControlFile::bytes_in(Area area) const {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "abi/control.h"
 #include "base/result.h"
+#include "base/temporary.h"
 #include "exec/run.h"
 #include "exec/tables.h"
 
@@ -23,7 +25,7 @@ class ControlFile {
   ControlFile(const ControlFile&) = delete;
   ControlFile& operator=(const ControlFile&) = delete;
 
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return file_->path(); }
   const cleave_control_header& header() const { return *header_; }
 
   // What the program's scheduler noted: complete even if the program was killed.
@@ -42,8 +44,7 @@ class ControlFile {
   template <typename Entry>
   std::vector<Entry> read(Area area) const;
 
-  std::string path_;
-  int descriptor_ = -1;  // of a file in memory; a file on disk has none
+  std::optional<TemporaryFile> file_;  // always there once made
   cleave_control_header* header_ = nullptr;
   cleave_control_header made_{};  // as we made it
   uint64_t bytes_ = 0;

@@ -4,7 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -75,13 +76,29 @@ bool needs_shell(const std::vector<std::string>& words) {
   });
 }
 
-std::string gdb_script(const LaunchRequest& program, const std::vector<std::string>& names) {
+// gdb reads its script line by line, and some of its commands run others: a value that ends its line would be
+// one of them.
+Status fits_a_line(const std::string& what, const std::string& value) {
+  const bool fits = std::none_of(value.begin(), value.end(), [](unsigned char c) { return c < 0x20; });
+  return fits ? Status(Done{}) : Status(Error{what, "has a line break or another control character in it"});
+}
+
+Result<std::string> gdb_script(const LaunchRequest& program, const std::vector<std::string>& names) {
   std::string script =
       "set pagination off\nset confirm off\nset breakpoint pending on\nset disable-randomization on\n";
   script += "unset environment LINES\nunset environment COLUMNS\n";
+  if (program.inherited) {
+    script += "unset environment\n";
+    for (const auto& [name, value] : *program.inherited)  // what gdb cannot be told is left out
+      if (fits_a_line(name, name + value)) script += fmt::format("set environment {} {}\n", name, value);
+  }
   if (!needs_shell(program.program)) script += "set startup-with-shell off\n";
-  for (const auto& [name, value] : program.environment)
+  if (Status fits = fits_a_line("the directory of the program", program.directory); !fits)
+    return fits.error();
+  for (const auto& [name, value] : program.environment) {
+    if (Status fits = fits_a_line(name, name + value); !fits) return fits.error();
     script += fmt::format("set environment {} {}\n", name, value);
+  }
   std::string pad = padding(program.program[0], program);
   script +=
       fmt::format("set environment {} {}\n", pad.substr(0, pad.find('=')), pad.substr(pad.find('=') + 1));
@@ -91,38 +108,16 @@ std::string gdb_script(const LaunchRequest& program, const std::vector<std::stri
   return script + "]" + kPython + "end\n";
 }
 
-// What a replay under gdb needs on disk, gone with the object.
-class Scratch {
- public:
-  Scratch() {
-    path_ = temporary_pattern("gdb");
-    made_ = mkdtemp(path_.data()) != nullptr;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    if (made_) std::filesystem::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  bool made() const { return made_; }
-  const std::string& path() const { return path_; }
-  std::string file(const char* name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-  bool made_ = false;
-};
-
 }  // namespace
 
 Result<int> replay_in_gdb(const RunRequest& request, const Plan& milestones) {
   Result<std::string> gdb = find_program("gdb");
   if (!gdb) return Error{"gdb", "is not installed; install the package gdb"};
-  Scratch scratch;
-  if (!scratch.made())
-    return Error{scratch.path(), "cannot be made; is TMPDIR a folder that can be written?"};
+  Result<TemporaryFile> trace = TemporaryFile::make("replay"), script = TemporaryFile::make("gdb");
+  if (!trace) return trace.error();
+  if (!script) return script.error();
   RunRequest dry = request;
-  dry.trace = scratch.file("replay.cleave");
+  dry.trace = trace.value().path();
   dry.quiet = true;
   Result<RunOutcome> outcome = run(dry);
   if (!outcome) return outcome.error();
@@ -143,17 +138,27 @@ Result<int> replay_in_gdb(const RunRequest& request, const Plan& milestones) {
   }
   Result<ControlFile> file = ControlFile::make(wet, places);
   if (!file) return file.error();
+  Result<Flow> flow = Flow::make(most_trace_bytes(dry.trace, request.max_trace));
+  if (!flow) return flow.error();
   LaunchRequest program = launch_request(request, dry.trace, file.value().path());
-  if (Result<std::string> found =
-          find_program(request.executable.empty() ? request.program[0] : request.executable);
-      found)
+  program.environment[CLEAVE_FLOW_VARIABLE] = flow.value().path();
+  if (request.checked) {
+    program.program[0] = request.checked->path;
+  } else if (Result<std::string> found =
+                 find_program(request.executable.empty() ? request.program[0] : request.executable);
+             found)
     program.program[0] = std::filesystem::absolute(found.value()).string();  // as gdb will call it
-  std::string script_path = scratch.file("script");
-  std::ofstream(script_path) << gdb_script(program, names);
+  const std::string& script_path = script.value().path();
+  Result<std::string> text = gdb_script(program, names);
+  if (!text) return text.error();
+  std::ofstream(script_path) << text.value();
+  if (ftruncate(trace.value().descriptor(), 0) != 0)  // recorded once more, under gdb
+    return Error{dry.trace, fmt::format("cannot be emptied: {}", std::strerror(errno))};
   LaunchRequest launch_gdb;
   launch_gdb.program = {gdb.value(), "-q", "-x", script_path, "--args"};
   launch_gdb.program.insert(launch_gdb.program.end(), program.program.begin(), program.program.end());
   launch_gdb.directory = request.directory;
+  launch_gdb.terminal_is_its = true;
   Result<LaunchOutcome> done = launch(launch_gdb);
   if (!done) return done.error();
   return done.value().end == LaunchOutcome::End::Exited ? done.value().exit_status

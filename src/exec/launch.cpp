@@ -2,23 +2,24 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <algorithm>
 #include <cerrno>
-#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <optional>
-#include <thread>
 
+#include "base/interrupt.h"
 #include "exec/pass_on.h"
 
 namespace cleave::exec {
@@ -26,31 +27,25 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Interrupt and quit are ignored while at least one program runs.
-class KeysIgnored {
+// The quit key of the terminal is the program's business alone while at least one runs.
+class QuitIgnored {
  public:
-  KeysIgnored() {
+  QuitIgnored() {
     std::lock_guard guard(mutex());
     if (count()++ != 0) return;
     struct sigaction ignore{};
     ignore.sa_handler = SIG_IGN;
-    sigaction(SIGINT, &ignore, &saved(0));
-    sigaction(SIGQUIT, &ignore, &saved(1));
+    sigaction(SIGQUIT, &ignore, &saved());
   }
-  ~KeysIgnored() {
+  ~QuitIgnored() {
     std::lock_guard guard(mutex());
-    if (--count() != 0) return;
-    sigaction(SIGINT, &saved(0), nullptr);
-    sigaction(SIGQUIT, &saved(1), nullptr);
+    if (--count() == 0) sigaction(SIGQUIT, &saved(), nullptr);
   }
-  KeysIgnored(const KeysIgnored&) = delete;
-  KeysIgnored& operator=(const KeysIgnored&) = delete;
+  QuitIgnored(const QuitIgnored&) = delete;
+  QuitIgnored& operator=(const QuitIgnored&) = delete;
 
   // In the child: as it was before.
-  static void restore() {
-    sigaction(SIGINT, &saved(0), nullptr);
-    sigaction(SIGQUIT, &saved(1), nullptr);
-  }
+  static void restore() { sigaction(SIGQUIT, &saved(), nullptr); }
 
  private:
   static std::mutex& mutex() {
@@ -61,15 +56,44 @@ class KeysIgnored {
     static int count = 0;
     return count;
   }
-  static struct sigaction& saved(int index) {
-    static struct sigaction actions[2];
-    return actions[index];
+  static struct sigaction& saved() {
+    static struct sigaction action;
+    return action;
   }
 };
 
+class InterruptIgnored {
+ public:
+  InterruptIgnored() {
+    struct sigaction ignore{};
+    ignore.sa_handler = SIG_IGN;
+    sigaction(SIGINT, &ignore, &saved_);
+  }
+  ~InterruptIgnored() { sigaction(SIGINT, &saved_, nullptr); }
+  InterruptIgnored(const InterruptIgnored&) = delete;
+  InterruptIgnored& operator=(const InterruptIgnored&) = delete;
+
+ private:
+  struct sigaction saved_;
+};
+
+// Whether the interrupt key reaches the program without us: it is in the terminal's foreground group, as we
+// are.
+bool terminal_interrupts_it() {
+  const int terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (terminal < 0) return false;
+  const bool foreground = tcgetpgrp(terminal) == getpgrp();
+  close(terminal);
+  return foreground;
+}
+
 std::vector<std::string> environment_of(const LaunchRequest& request) {
   std::vector<std::string> entries;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
+  if (request.inherited) {
+    for (const auto& [name, value] : *request.inherited)
+      if (!request.environment.contains(name)) entries.push_back(name + "=" + value);
+  }
+  for (char** entry = environ; *entry != nullptr && !request.inherited; ++entry) {
     std::string_view text(*entry);
     if (text.starts_with("CLEAVE_PADDING=")) continue;  // we were started under control ourselves
     if (!request.environment.contains(std::string(text.substr(0, text.find('=')))))
@@ -89,9 +113,12 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
 // After fork: only what is safe in a child of a threaded process. Tells errno through `report` if it cannot
 // start.
 [[noreturn]] void become(const char* path, char** words, char** environment, const LaunchRequest& request,
-                         int report) {
-  KeysIgnored::restore();
-  if (!request.pass_on) prctl(PR_SET_PDEATHSIG, SIGKILL);
+                         pid_t parent, int report) {
+  QuitIgnored::restore();
+  restore_signals_in_child();
+  if (request.terminal_is_its) signal(SIGINT, SIG_DFL);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);  // it was gone before we could ask
   if (request.fixed_addresses)
     personality(ADDR_NO_RANDOMIZE);  // where it is not permitted, addresses just differ
   bool ready = request.directory.empty() || chdir(request.directory.c_str()) == 0;
@@ -99,8 +126,10 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);  // the program shall find the same numbers free
     ready = nowhere >= 0 && dup2(nowhere, 1) >= 0 && dup2(nowhere, 2) >= 0;
   }
-  if (ready) execve(path, words, environment);
-  int error = errno;
+  if (ready && request.output >= 0) ready = dup2(request.output, 1) >= 0;
+  const bool replaced = ready && request.checked && !request.checked->is_unchanged();
+  if (ready && !replaced) execve(path, words, environment);
+  int error = replaced ? ESTALE : errno;
   (void)!write(report, &error, sizeof error);
   _exit(127);
 }
@@ -113,47 +142,74 @@ bool read_all(int descriptor, void* into, size_t bytes) {
   return got == static_cast<ssize_t>(bytes);
 }
 
-// Kills the process when its time is over or the watched file has grown too large; told when it ended before
-// that.
-class TimeLimit {
+bool too_large(const LaunchRequest& request) {
+  struct stat status{};
+  return request.watched_limit > 0 && stat(request.watched.c_str(), &status) == 0 &&
+         static_cast<uint64_t>(status.st_size) > request.watched_limit;
+}
+
+// Waits for the end of the process without reaping it: its number stays its own until nobody sends it a
+// signal any more. Kills it when its time is over, when the watched file has grown too large, or when we were
+// asked to end and it does not end by itself.
+class Watch {
  public:
-  TimeLimit(pid_t process, const LaunchRequest& request) {
-    if (request.time_limit.count() > 0 || request.watched_limit > 0)
-      thread_ = std::thread([this, process, &request] { watch(process, request); });
+  Watch(pid_t process, const LaunchRequest& request)
+      : process_(process),
+        request_(request),
+        descriptor_(static_cast<int>(syscall(SYS_pidfd_open, process, 0))),
+        end_(request.time_limit.count() > 0 ? Clock::now() + request.time_limit : Clock::time_point::max()) {}
+  ~Watch() {
+    if (descriptor_ >= 0) close(descriptor_);
   }
-  ~TimeLimit() {
-    {
-      std::lock_guard guard(mutex_);
-      over_ = true;
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  void run() {
+    while (!ended()) {
+      if (request_.on_look) request_.on_look();
+      if (Clock::now() >= end_ || too_large(request_)) exceeded_ = true;
+      if (exceeded_ || asked_long_ago()) {
+        kill(process_, SIGKILL);
+        siginfo_t ended{};
+        while (waitid(P_PID, static_cast<id_t>(process_), &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+        }
+        return;
+      }
     }
-    condition_.notify_all();
-    if (thread_.joinable()) thread_.join();
   }
   bool exceeded() const { return exceeded_; }
 
  private:
-  void watch(pid_t process, const LaunchRequest& request) {
-    constexpr std::chrono::milliseconds kLook{50};
-    const Clock::time_point end =
-        request.time_limit.count() > 0 ? Clock::now() + request.time_limit : Clock::time_point::max();
-    std::unique_lock guard(mutex_);
-    while (Clock::now() < end && !too_large(request)) {
-      Clock::time_point next = request.watched_limit > 0 ? std::min(end, Clock::now() + kLook) : end;
-      if (condition_.wait_until(guard, next, [this] { return over_; })) return;
+  // Looks for a moment.
+  bool ended() const {
+    constexpr int kLook = 50, kBlind = 5;  // milliseconds
+    pollfd waiting{descriptor_, POLLIN, 0};
+    const Clock::duration left = end_ - Clock::now();
+    const int milliseconds = descriptor_ < 0 ? kBlind : kLook;
+    const auto rest = std::chrono::duration_cast<std::chrono::milliseconds>(left).count();
+    poll(&waiting, 1, static_cast<int>(std::clamp<int64_t>(rest + 1, 0, milliseconds)));
+    siginfo_t information{};
+    const int result = waitid(P_PID, static_cast<id_t>(process_), &information, WEXITED | WNOWAIT | WNOHANG);
+    return (result == 0 && information.si_pid == process_) || (result < 0 && errno == ECHILD);
+  }
+
+  // A request to end is passed on once; then the program has its grace.
+  bool asked_long_ago() {
+    if (!interrupted() && !PassedOn::asked()) return false;
+    if (!asked_) {
+      asked_ = Clock::now();
+      const int signal = interrupt_signal();
+      if (signal != 0 && !(signal == SIGINT && terminal_interrupts_it())) kill(process_, signal);
     }
-    exceeded_ = true;
-    kill(process, SIGKILL);
+    return request_.grace.count() > 0 && Clock::now() - *asked_ >= request_.grace;
   }
-  static bool too_large(const LaunchRequest& request) {
-    struct stat status{};
-    return request.watched_limit > 0 && stat(request.watched.c_str(), &status) == 0 &&
-           static_cast<uint64_t>(status.st_size) > request.watched_limit;
-  }
-  std::mutex mutex_;
-  std::condition_variable condition_;
-  bool over_ = false;
-  std::atomic<bool> exceeded_{false};
-  std::thread thread_;
+
+  pid_t process_;
+  const LaunchRequest& request_;
+  int descriptor_;
+  Clock::time_point end_;
+  std::optional<Clock::time_point> asked_;
+  bool exceeded_ = false;
 };
 
 LaunchOutcome wait_for(pid_t process, const LaunchRequest& request, Clock::time_point start) {
@@ -161,14 +217,11 @@ LaunchOutcome wait_for(pid_t process, const LaunchRequest& request, Clock::time_
   int status = 0;
   rusage usage{};
   {
-    TimeLimit time_limit(process, request);
     std::optional<PassedOn> passed_on;
     if (request.pass_on) passed_on.emplace(process);
-    // Without reaping it first: its number must stay its own until the time limit is off.
-    siginfo_t information{};
-    while (waitid(P_PID, static_cast<id_t>(process), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
-    }
-    if (time_limit.exceeded()) outcome.end = LaunchOutcome::End::TimeLimit;
+    Watch watch(process, request);
+    watch.run();
+    if (watch.exceeded()) outcome.end = LaunchOutcome::End::TimeLimit;
   }
   while (wait4(process, &status, 0, &usage) < 0 && errno == EINTR) {
   }
@@ -208,11 +261,15 @@ Result<LaunchOutcome> launch(const LaunchRequest& request) {
   std::vector<char*> word_pointers = pointers_to(words), entry_pointers = pointers_to(entries);
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) return Error{"", fmt::format("no pipe: {}", strerror(errno))};
-  KeysIgnored keys;
+  QuitIgnored quit;
+  std::optional<InterruptIgnored> no_interrupt;
+  if (request.terminal_is_its) no_interrupt.emplace();
+  InterruptScope interrupts;  // what is ignored stays ignored
   Clock::time_point start = Clock::now();
+  const pid_t parent = getpid();
   pid_t process = fork();
   if (process == 0)
-    become(path.value().c_str(), word_pointers.data(), entry_pointers.data(), request, report[1]);
+    become(path.value().c_str(), word_pointers.data(), entry_pointers.data(), request, parent, report[1]);
   int fork_error = errno;
   close(report[1]);
   int error = 0;
@@ -220,6 +277,8 @@ Result<LaunchOutcome> launch(const LaunchRequest& request) {
   close(report[0]);
   if (process < 0) return Error{request.program[0], fmt::format("cannot start: {}", strerror(fork_error))};
   LaunchOutcome outcome = wait_for(process, request, start);
+  if (failed && error == ESTALE)
+    return Error{path.value(), "was replaced after it was checked; start the command again"};
   if (failed) return Error{request.program[0], fmt::format("cannot be executed: {}", strerror(error))};
   return outcome;
 }

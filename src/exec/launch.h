@@ -1,32 +1,43 @@
 // Starts a program with some more environment and waits for it: the lowest step of every run, controlled or
 // free.
 //
-// Reentrant. While a program runs, the interrupt and quit keys of the terminal are the program's business
-// alone: the tool ignores them, so that it can still say how the program ended. Cost: a fork, and what the
+// Reentrant. While a program runs, the quit key of the terminal is the program's business alone, and a
+// request to end (SIGINT, SIGTERM; base/interrupt.h) goes to the program too: the tool says how it ended, and
+// a second request ends both at once. Whatever ends the tool ends the program. Cost: a fork, and what the
 // program takes.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "exec/trust.h"
 
 namespace cleave::exec {
 
 struct LaunchRequest {
-  std::vector<std::string> program;  // program and its arguments; looked for in PATH without a slash
-  std::string executable;            // the file to execute; empty: program[0]
-  std::string directory;             // run there; empty: here
-  std::map<std::string, std::string> environment;  // added to ours
-  std::chrono::milliseconds time_limit{0};         // then it is killed; 0: none
-  std::string watched;           // a file: when it is larger than the limit, the program is killed too
-  uint64_t watched_limit = 0;    // bytes; 0: none
-  bool quiet = false;            // its standard output and error go nowhere
-  bool fixed_addresses = false;  // no address randomization
-  bool pass_on = false;          // requests to end go to it (pass_on.h); else it is killed when we end
+  std::vector<std::string> program;       // program and its arguments; looked for in PATH without a slash
+  std::string executable;                 // the file to execute; empty: program[0]
+  std::optional<CheckedProgram> checked;  // only this file may be executed
+  std::string directory;                  // run there; empty: here
+  std::map<std::string, std::string> environment;               // added to ours
+  std::optional<std::map<std::string, std::string>> inherited;  // instead of ours
+  std::chrono::milliseconds time_limit{0};                      // then it is killed; 0: none
+  std::string watched;            // a file: when it is larger than the limit, the program is killed too
+  uint64_t watched_limit = 0;     // bytes; 0: none
+  bool quiet = false;             // its standard output and error go nowhere
+  int output = -1;                // a descriptor that its standard output goes to; -1: as said before
+  bool fixed_addresses = false;   // no address randomization
+  bool terminal_is_its = false;   // a debugger: the interrupt key is no request to end
+  bool pass_on = false;           // SIGHUP goes to it too (pass_on.h)
+  std::function<void()> on_look;  // called now and then while it runs
+  std::chrono::milliseconds grace{
+      1000};  // to end by itself after a request to end; then it is killed; 0: for ever
 };
 
 struct LaunchOutcome {

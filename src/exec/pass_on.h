@@ -1,4 +1,5 @@
-// Who asks us to end (SIGTERM, SIGHUP) asks the program that we run to end; we go on and say what there was.
+// When our terminal goes (SIGHUP), the program that we run is told too; we go on and say what there was.
+// SIGINT and SIGTERM are for base/interrupt.h, and launch() passes them on.
 #pragma once
 
 #include <signal.h>
@@ -18,8 +19,8 @@ class PassedOn {
   static bool asked();
 
  private:
-  static constexpr int kSignals[] = {SIGTERM, SIGHUP};
-  struct sigaction saved_[2];
+  static constexpr int kSignals[] = {SIGHUP};
+  struct sigaction saved_[1];
 };
 
 }  // namespace cleave::exec

@@ -9,34 +9,20 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
+#include "abi/chunk_checksum.h"
 #include "abi/trace_file.h"
 #include "base/temporary.h"
 #include "base/trace_files.h"
 #include "exec/control_file.h"
 #include "exec/explain.h"
 #include "exec/launch.h"
+#include "exec/start_failure.h"
 #include "exec/tables.h"
 
 namespace cleave::exec {
 namespace {
-
-// A trace that nobody asked to keep: the runtime records anyway, and sentences need its site tables.
-class TemporaryFile {
- public:
-  TemporaryFile() {
-    path_ = temporary_pattern("trace");
-    int descriptor = mkstemp(path_.data());
-    if (descriptor >= 0) close(descriptor);
-  }
-  ~TemporaryFile() { remove_trace(path_); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // The schedule that was followed goes behind the trace, so that the trace is a witness.
 Status append_schedule(const std::string& trace, const Schedule& schedule) {
@@ -46,7 +32,7 @@ Status append_schedule(const std::string& trace, const Schedule& schedule) {
   header.magic = CLEAVE_CHUNK_MAGIC;
   header.kind = CLEAVE_CHUNK_SCHEDULE;
   header.stored_bytes = static_cast<uint32_t>(body.size());
-  header.checksum = XXH3_64bits(body.data(), body.size());
+  header.checksum = cleave_chunk_checksum(&header, body.data());
   std::ofstream file(trace, std::ios::binary | std::ios::app);
   file.write(reinterpret_cast<const char*>(&header), sizeof header);
   file.write(reinterpret_cast<const char*>(body.data()), static_cast<std::streamsize>(body.size()));
@@ -62,6 +48,18 @@ uint64_t hash_of(const std::vector<Run>& runs) {
     hash = XXH3_64bits_withSeed(words, sizeof words, hash);
   }
   return hash;
+}
+
+// What a program that is started now finds, without what is Cleave's own.
+Environment our_environment() {
+  Environment variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const size_t equals = text.find('=');
+    if (equals == std::string_view::npos || is_own_variable(text)) continue;
+    variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return variables;
 }
 
 using Places = std::vector<std::vector<SegmentPlace>>;
@@ -84,7 +82,8 @@ Result<Places> resolve(const RunRequest& request) {
 Status check(const RunRequest& request) {
   if (request.program.empty()) return Error{"", "no program was given; put it after --"};
   const std::string& file = request.executable.empty() ? request.program[0] : request.executable;
-  if (Status status = check_instrumented(file); !status) return status.error();
+  if (Status status = request.checked ? Status(Done{}) : check_instrumented(file); !status)
+    return status.error();
   if (request.policy == Policy::Replay) {
     if (!request.schedule) return Error{"", "a replay needs a schedule"};
     if (Status status = validate(*request.schedule, request.program[0]); !status) return status.error();
@@ -171,9 +170,11 @@ LaunchRequest launch_request(const RunRequest& request, const std::string& trace
                              const std::string& control) {
   LaunchRequest launch;
   launch.program = request.program;
-  launch.executable = request.executable;
+  launch.executable = request.checked ? request.checked->path : request.executable;
+  launch.checked = request.checked;
   launch.directory = request.directory;
   launch.environment = request.environment;
+  launch.inherited = request.inherited;
   launch.environment[kTraceVariable] = trace;
   if (!control.empty()) launch.environment[CLEAVE_CONTROL_VARIABLE] = control;
   if (!request.inputs.empty()) launch.environment["CLEAVE_INPUTS"] = inputs_text(request.inputs);
@@ -182,6 +183,7 @@ LaunchRequest launch_request(const RunRequest& request, const std::string& trace
   launch.watched_limit = request.trace_limit;
   launch.quiet = request.quiet;
   launch.pass_on = request.pass_on;
+  launch.grace = request.grace;
   launch.fixed_addresses = serialised(request.policy) && !request.random_addresses;
   return launch;
 }
@@ -214,26 +216,46 @@ Result<RunOutcome> run(const RunRequest& request) {
   if (Status status = check(request); !status) return status.error();
   Result<Places> places = resolve(request);
   if (!places) return places.error();
-  TemporaryFile temporary;
-  std::string trace = request.trace.empty() ? temporary.path() : request.trace;
-  std::ofstream(trace, std::ios::binary | std::ios::trunc);  // the program finds it empty
+  // A trace that nobody asked to keep: the runtime records anyway, and sentences need its site tables.
+  std::optional<TemporaryFile> temporary;
+  if (request.trace.empty()) {
+    Result<TemporaryFile> made = TemporaryFile::make("trace");
+    if (!made) return made.error();
+    temporary = std::move(made).value();
+  } else if (Status empty = prepare_trace(request.trace); !empty) {  // the program finds it empty
+    return empty.error();
+  }
+  std::string trace = temporary ? temporary->path() : request.trace;
+  std::optional<Flow> own_flow;
+  if (request.flow == nullptr) {
+    Result<Flow> made = Flow::make(most_trace_bytes(trace, request.max_trace));
+    if (!made) return made.error();
+    own_flow.emplace(std::move(made).value());
+  }
+  const Flow& flow = own_flow ? *own_flow : *request.flow;
+  auto launched_with = [&](const std::string& control) {
+    LaunchRequest wanted = launch_request(request, trace, control);
+    wanted.environment[CLEAVE_FLOW_VARIABLE] = flow.path();
+    wanted.on_look = request.on_look ? [&] { request.on_look(flow); } : std::function<void()>();
+    return launch(wanted);
+  };
   RunOutcome outcome;
   outcome.trace = request.trace;
   if (request.policy == Policy::Free) {
-    Result<LaunchOutcome> launched = launch(launch_request(request, trace, ""));
+    Result<LaunchOutcome> launched = launched_with("");
     if (!launched) return launched.error();
     take_end(launched.value(), outcome);
     return outcome;
   }
   Result<ControlFile> file = ControlFile::make(request, places.value());
   if (!file) return file.error();
-  Result<LaunchOutcome> launched = launch(launch_request(request, trace, file.value().path()));
+  Result<LaunchOutcome> launched = launched_with(file.value().path());
   if (!launched) return launched.error();
   take_end(launched.value(), outcome);
   const cleave_control_header& header = file.value().header();
   if (header.process == 0)
     return Error{request.program[0],
-                 "nothing was controlled: it started no program that was built with Cleave"};
+                 why_not_started(launch_request(request, trace, ""), launched.value(), trace)};
   if (!serialised(request.policy)) return outcome;
   take_control(request, file.value(), trace, outcome);
   if (header.end == CLEAVE_END_DIVERGED && header.divergence == CLEAVE_DIVERGED_BUILD)
@@ -249,12 +271,13 @@ Result<RunOutcome> run(const RunRequest& request) {
 Witness witness_of(const RunRequest& request, const RunOutcome& outcome) {
   Witness witness;
   witness.program = request.program;
-  witness.executable = request.executable;
+  witness.executable = request.checked ? request.checked->path : request.executable;
   if (Result<std::string> found = find_program(request.program[0]); found && witness.executable.empty()) {
     std::error_code unknown;
     witness.executable = std::filesystem::absolute(found.value(), unknown).string();
   }
   witness.directory = request.directory;
+  witness.environment = request.inherited ? *request.inherited : our_environment();
   witness.inputs = request.inputs;
   witness.schedule = outcome.schedule;
   witness.outcome = outcome.sentence();

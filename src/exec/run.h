@@ -7,12 +7,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "exec/flow.h"
 #include "exec/launch.h"
 #include "schedule/plan.h"
 #include "schedule/schedule.h"
@@ -21,25 +23,33 @@
 namespace cleave::exec {
 
 struct RunRequest {
-  std::vector<std::string> program;  // program and its arguments
-  std::string executable;            // the file to execute; empty: program[0] as the shell would find it
-  std::string directory;             // run there; empty: here
+  std::vector<std::string> program;       // program and its arguments
+  std::string executable;                 // the file to execute; empty: program[0] as the shell would find it
+  std::optional<CheckedProgram> checked;  // only this file may be executed: a trace or witness named it
+  std::string directory;                  // run there; empty: here
   Policy policy = Policy::Free;
   uint64_t seed = 0;
   unsigned pct_depth = 3;
   uint64_t pct_points = 0;           // scheduling points to expect; 0: 10,000
   bool spurious = false;             // condition variables may wake without a signal
+  bool drain = true;                 // when main returns, the other threads go on until they end or wait
   std::optional<Plan> plan;          // Policy::Plan
   std::string sites;                 // Policy::Plan: a trace of this build, from which sites are known
   std::optional<Schedule> schedule;  // Policy::Replay
+  std::vector<Switch> switches;      // Policy::Switches: those of one thread in their order
   std::map<std::string, std::string> inputs;       // values of cleave_input_* by name: decimal, or bytes
   std::map<std::string, std::string> environment;  // added to ours
+  std::optional<Environment> inherited;            // instead of ours: what the recorded program found
   std::string trace;                               // where the trace goes; empty: none is kept
   std::chrono::milliseconds time_limit{0};         // 0: none
   uint64_t trace_limit = 0;       // bytes of trace at which the run is over, as at its time limit; 0: none
   bool random_addresses = false;  // under control they are fixed, so that pointers can be compared
   bool quiet = false;             // standard output and error of the program go nowhere
-  bool pass_on = false;           // requests to end go to it (pass_on.h); else it is killed when we end
+  bool pass_on = false;           // SIGHUP goes to it too (pass_on.h)
+  std::chrono::milliseconds grace{1000};  // as in LaunchRequest
+  uint64_t max_trace = 0;  // bytes at which the recording ends and the program goes on; 0: 8 GB
+  std::function<void(const Flow&)> on_look;  // called now and then while the program runs
+  const Flow* flow = nullptr;                // the caller's, who reads along; else one is made for the run
 };
 
 enum class RunEnd : uint8_t { Exited, Signalled, Deadlock, Livelock, TimeLimit, Diverged };

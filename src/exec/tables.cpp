@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <span>
 
 #include "abi/record.h"
 #include "abi/trace_file.h"
+#include "base/mapped_file.h"
 
 namespace cleave::exec {
 namespace {
@@ -18,9 +17,10 @@ bool parse_module(std::span<const uint8_t> body, ModuleTables* module) {
   if (body.size() < sizeof header) return false;
   std::memcpy(&header, body.data(), sizeof header);
   body = body.subspan(sizeof header);
-  uint64_t segment_bytes = header.segment_count * sizeof(cleave_segment);
-  uint64_t global_bytes = uint64_t{header.global_count} * 8;
-  if (header.segment_count > body.size() || header.name_bytes > body.size() ||
+  // Every part is held against what is left before its length is used: none of the sums can wrap around.
+  const uint64_t segment_bytes = header.segment_count * sizeof(cleave_segment);
+  const uint64_t global_bytes = uint64_t{header.global_count} * 8;
+  if (header.segment_count > body.size() || header.name_bytes > body.size() || global_bytes > body.size() ||
       header.table_bytes > body.size() ||
       header.name_bytes + segment_bytes + global_bytes + header.table_bytes > body.size())
     return false;
@@ -113,24 +113,23 @@ bool gives(const Slot& slot, EventKind kind) {
 }
 
 Result<ProgramTables> ProgramTables::read(const std::string& trace) {
-  std::ifstream file(trace, std::ios::binary);
-  if (!file) return Error{trace, std::strerror(errno)};
+  Result<MappedFile> file = MappedFile::open(trace);
+  if (!file) return file.error();
+  const std::string_view bytes = file.value().bytes();
   cleave_file_header header{};
-  if (!file.read(reinterpret_cast<char*>(&header), sizeof header) || header.magic != CLEAVE_TRACE_MAGIC)
-    return Error{trace, "is not a trace that cleave record wrote"};
-  file.seekg(header.header_bytes);
+  if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
+  if (header.magic != CLEAVE_TRACE_MAGIC) return Error{trace, "is not a trace that cleave record wrote"};
   ProgramTables tables;
   cleave_chunk_header chunk{};
-  std::vector<uint8_t> body;
-  while (file.read(reinterpret_cast<char*>(&chunk), sizeof chunk) && chunk.magic == CLEAVE_CHUNK_MAGIC) {
-    if (chunk.kind != CLEAVE_CHUNK_MODULE) {
-      file.seekg(chunk.stored_bytes, std::ios::cur);
-      continue;
-    }
-    body.resize(chunk.stored_bytes);
-    if (!file.read(reinterpret_cast<char*>(body.data()), static_cast<std::streamsize>(body.size()))) break;
+  for (uint64_t at = header.header_bytes; at <= bytes.size() && bytes.size() - at >= sizeof chunk;) {
+    std::memcpy(&chunk, bytes.data() + at, sizeof chunk);
+    at += sizeof chunk;
+    if (chunk.magic != CLEAVE_CHUNK_MAGIC || chunk.stored_bytes > bytes.size() - at) break;
     ModuleTables module;
-    if (parse_module(body, &module)) tables.modules_.push_back(std::move(module));
+    if (chunk.kind == CLEAVE_CHUNK_MODULE &&
+        parse_module({reinterpret_cast<const uint8_t*>(bytes.data()) + at, chunk.stored_bytes}, &module))
+      tables.modules_.push_back(std::move(module));
+    at += chunk.stored_bytes;
   }
   return tables;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "trace/library.h"
+#include "trace/no_value.h"
 
 namespace cleave {
 
@@ -23,6 +24,17 @@ bool librarys_own(const Trace& trace, const Event& access) {
   }
   const SiteInfo& who = trace.site(frame);
   return is_system_file(who.file) && !of_atomics(who.function);
+}
+
+void put_operation(AccessReport& access, EventKind kind, uint64_t value, uint64_t old_value) {
+  auto text = [](uint64_t number) {
+    return number == kNoValue ? std::string() : number == kFreed ? "freed" : std::to_string(number);
+  };
+  access.op = kind == EventKind::Write && value == kFreed ? kFreeOperation : word_of(kind);
+  access.value.clear();
+  if (!is_access(kind) || access.op == kFreeOperation) return;
+  access.value = text(value);
+  if (kind == EventKind::Update) access.value = fmt::format("{} -> {}", text(old_value), access.value);
 }
 
 void put_place(AccessReport& access, const Trace& trace, SiteId site, ContextId context) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/glob.h"
+#include "model/place.h"
 #include "model/units.h"
 #include "trace/unit_flags.h"
 
@@ -26,28 +27,22 @@ Status add_source(UnitOptions& options, std::string_view word) {
     options.locks = true;
   } else if (word == "methods") {
     options.methods = true;
+  } else if (word == "causal") {
+    options.causal = true;
   } else if (word.starts_with(kFunctions) && word.size() > kFunctions.size()) {
     options.functions.emplace_back(word.substr(kFunctions.size()));
   } else {
-    return Error{"--units", fmt::format("'{}' is no source of units; there are annotated, locks, methods and "
-                                        "functions:GLOB",
-                                        word)};
+    return Error{"--units",
+                 fmt::format("'{}' is no source of units; there are annotated, causal, locks, methods "
+                             "and functions:GLOB",
+                             word)};
   }
   return Done{};
 }
 
 // The function of a site, or, where that is code of a system header, the innermost caller that is not.
 std::string own_function(const Trace& tables, SiteId site, ContextId context) {
-  std::string function = site == kNone<SiteId> ? "" : tables.site(site).function;
-  auto is_system = [&](SiteId at) {
-    return at != kNone<SiteId> && tables.site(at).file.starts_with("/usr/");
-  };
-  while (is_system(site) && context != kNone<ContextId>) {
-    site = tables.context(context).call_site;
-    context = tables.context(context).parent;
-    if (site != kNone<SiteId> && !is_system(site)) return tables.site(site).function;
-  }
-  return function;
+  return LockFunctions(tables).home(site, context);
 }
 
 }  // namespace
@@ -88,17 +83,41 @@ std::vector<UnmatchedPattern> unmatched_patterns(const UnitOptions& units, const
   return result;
 }
 
-std::string unit_label(const Trace& tables, const Unit& unit) {
-  return unit_label(tables, unit,
+std::string unit_label(const Trace& tables, const Unit& unit, const LockFunctions& lock_functions) {
+  return unit_label(tables, unit, lock_functions,
                     unit.lock == kNone<SyncId> ? std::string_view() : tables.sync(unit.lock).name);
 }
 
-std::string unit_label(const Trace& tables, const Unit& unit, std::string_view lock) {
+std::string unit_label(const Trace& tables, const Unit& unit, const LockFunctions& lock_functions,
+                       std::string_view lock) {
   if (unit.name != kNone<UnitNameId>) return tables.unit_name(unit.name).name;
-  std::string function = own_function(tables, unit.site, unit.context);
-  if (!function.empty()) return unit.lock == kNone<SyncId> ? function : function + " (critical section)";
-  if (unit.lock == kNone<SyncId>) return "(access)";
-  return fmt::format("section of {}", lock);
+  if (unit.lock == kNone<SyncId>) {
+    std::string function = own_function(tables, unit.site, unit.context);
+    return function.empty() ? "(access)" : function;
+  }
+  const std::string function = lock_functions.home(unit.site, unit.context);
+  return function.empty() ? fmt::format("section of {}", lock) : function + " (critical section)";
+}
+
+CauseReport cause_of(const Trace& trace, const UnitMap& units, const Unit& unit) {
+  CauseReport report;
+  if (unit.cause == UINT32_MAX) return report;
+  const UnitCause& cause = units.causes[unit.cause];
+  report.rule = cause.rule;
+  report.by_data = cause.by_data;
+  auto describe = [&](EventIndex index, Role role) {
+    const Event& event = trace.event(index);
+    AccessReport access;
+    access.role = role;
+    access.thread = trace.thread(event.thread).name;
+    access.op = word_of(event.kind);
+    access.variable = trace.variable(event.variable()).name;
+    put_place(access, trace, event.site, event.context);
+    return access;
+  };
+  report.first = describe(cause.first, Role::First);
+  report.second = describe(cause.second, Role::Second);
+  return report;
 }
 
 void UnitRoles::learn(UnitNameId name) {

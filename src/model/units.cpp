@@ -27,8 +27,13 @@ bool names_set(const std::vector<std::string>& globs, std::string_view set) {
 
 }  // namespace
 
-UnitTracker::UnitTracker(UnitOptions options, SetMap& sets, const Trace& tables)
-    : options_(std::move(options)), roles_(options_, sets, tables), sets_(sets), tables_(tables) {}
+UnitTracker::UnitTracker(UnitOptions options, SetMap& sets, const Trace& tables,
+                         LockFunctions& lock_functions)
+    : options_(std::move(options)),
+      roles_(options_, sets, tables),
+      sets_(sets),
+      tables_(tables),
+      lock_functions_(lock_functions) {}
 
 UnitTracker::Thread& UnitTracker::make_thread(ThreadId id) {
   if (raw(id) >= threads_.size()) threads_.resize(raw(id) + 1);
@@ -83,7 +88,7 @@ void UnitTracker::feed(const Event& event, EventIndex position) {
       break;
     case EventKind::Release:
     case EventKind::ReleaseShared:
-      if (options_.locks) end_section(event.thread, event.sync(), position);
+      if (options_.locks) end_section(event, event.sync(), position);
       break;
     case EventKind::Wait:
       if (!options_.split_at_waits) break;
@@ -159,10 +164,13 @@ UnitTracker::Frame& UnitTracker::push(ThreadId id, const Unit& unit) {
   return frame;
 }
 
-void UnitTracker::end_section(ThreadId id, SyncId lock, EventIndex position) {
-  Thread& state = thread(id);
+void UnitTracker::end_section(const Event& event, SyncId lock, EventIndex position) {
+  Thread& state = thread(event.thread);
   for (size_t frame = state.frames.size(); frame > 0; --frame) {
-    if (state.frames[frame - 1].unit.lock == lock) return pop(state, frame - 1, position);
+    const Unit& section = state.frames[frame - 1].unit;
+    if (section.lock != lock) continue;
+    lock_functions_.held(section.site, section.context, event.context);
+    return pop(state, frame - 1, position);
   }
 }
 
@@ -427,9 +435,9 @@ size_t UnitTracker::held() const {
 }
 
 UnitMap map_units(const Trace& trace, const UnitOptions& options, SetMap& sets) {
-  UnitMap map;
+  UnitMap map{.units = {}, .by_event = {}, .lock_functions = LockFunctions(trace)};
   map.by_event.assign(trace.size(), kNone<UnitId>);
-  UnitTracker tracker(options.resolved(trace), sets, trace);
+  UnitTracker tracker(options.resolved(trace), sets, trace, map.lock_functions);
   auto keep = [&](const OpenUnit& open) {
     if (map.units.size() <= raw(open.id)) map.units.resize(raw(open.id) + 1);
     map.units[raw(open.id)] = open.unit;

@@ -39,6 +39,8 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "model/by_set.h"
+#include "model/finding.h"
+#include "model/lock_functions.h"
 #include "model/sets.h"
 #include "trace/trace.h"
 
@@ -54,13 +56,14 @@ struct UnitFor {
 struct UnitOptions {
   // None of the sources named: `annotated` where the program has any annotation, else `methods,locks`.
   bool annotated = false, locks = false, methods = false;
+  bool causal = false;                          // src/units finds these; nothing in model/ does
   std::vector<std::string> functions;           // globs of functions:GLOB
   std::vector<std::string> atomic, not_atomic;  // globs of [units] in cleave.toml; they override everything
   std::vector<UnitFor> unitfor;                 // of [units] too
   // A unit ends where its thread waits on a condition variable, and another of the same name begins.
   bool split_at_waits = true;
 
-  bool any_source() const { return annotated || locks || methods || !functions.empty(); }
+  bool any_source() const { return annotated || locks || methods || causal || !functions.empty(); }
   // The default filled in from the names that the trace knows so far.
   UnitOptions resolved(const Trace& tables) const;
 };
@@ -82,13 +85,24 @@ struct Unit {
   ContextId context = kNone<ContextId>;
   EventIndex begin = kNone<EventIndex>;
   EventIndex end = kNone<EventIndex>;  // kNone: the trace ends before the unit does
+  // It binds the accesses of others together, but nothing is reported when it is split itself.
+  bool context_only = false;
+  uint32_t cause = UINT32_MAX;  // UnitMap::causes: why it must be atomic; UINT32_MAX: by what it is
+};
+
+// Why a stretch must be atomic, where its accesses show it (src/units).
+struct UnitCause {
+  std::string_view rule;  // id of the rule
+  EventIndex first = kNone<EventIndex>, second = kNone<EventIndex>;
+  bool by_data = false;  // the second depends on the first by data, not by control only
 };
 
 // What a person calls it: the function, the name in CLEAVE_ATOMIC_BEGIN, or the function with the critical
 // section.
-std::string unit_label(const Trace& tables, const Unit& unit);
+std::string unit_label(const Trace& tables, const Unit& unit, const LockFunctions& lock_functions);
 // The same where the lock of a section may have ended: by its name.
-std::string unit_label(const Trace& tables, const Unit& unit, std::string_view lock);
+std::string unit_label(const Trace& tables, const Unit& unit, const LockFunctions& lock_functions,
+                       std::string_view lock);
 
 // A unit that is open now. `additional`: it is not declared on the set of the access that was asked about,
 // which therefore counts as one with the set it is declared on (Marathon 4.1). `merged`: of a lock section,
@@ -150,8 +164,9 @@ class UnitRoles {
 // ends.
 class UnitTracker {
  public:
-  // `options` must be resolved. `tables` and `sets` must outlive the tracker and may grow.
-  UnitTracker(UnitOptions options, SetMap& sets, const Trace& tables);
+  // `options` must be resolved. All others must outlive the tracker; `tables` and `sets` may grow, and the
+  // tracker tells `lock_functions` of the sections that it sees.
+  UnitTracker(UnitOptions options, SetMap& sets, const Trace& tables, LockFunctions& lock_functions);
 
   // Every event, in order. The ids of units with at least one access that ended here are in ended().
   void feed(const Event& event, EventIndex position);
@@ -315,7 +330,7 @@ class UnitTracker {
   void end_thread(ThreadId id, EventIndex position);
   void begin(const Event& event, EventIndex position);
   void begin_section(const Event& event, SyncId lock, EventIndex position);
-  void end_section(ThreadId thread, SyncId lock, EventIndex position);
+  void end_section(const Event& event, SyncId lock, EventIndex position);
   Cover& cover_slowly(const Event& access, SetId set, EventIndex position);
   Frame& push(ThreadId thread, const Unit& unit);
   void pop(Thread& thread, size_t frame, EventIndex position);
@@ -352,6 +367,7 @@ class UnitTracker {
   UnitRoles roles_;
   SetMap& sets_;
   const Trace& tables_;
+  LockFunctions& lock_functions_;
   std::vector<std::unique_ptr<Thread>> threads_;  // null: it has nothing open
   std::vector<std::unique_ptr<Thread>> spare_;    // of threads that have ended
   std::vector<OpenUnit> ended_;
@@ -366,10 +382,17 @@ class UnitTracker {
 struct UnitMap {
   std::vector<Unit> units;       // those with at least one access, by UnitId
   std::vector<UnitId> by_event;  // kNone: not an access, or a unit of its own
+  LockFunctions lock_functions;  // for unit_label
+  std::vector<UnitCause> causes;
+  // By variable: which ones are bound together, where that is more than the sets say. Empty: the sets say it.
+  std::vector<uint32_t> groups;
 
   const Unit& unit(UnitId id) const { return units[raw(id)]; }
   UnitId unit_of(EventIndex event) const { return by_event[raw(event)]; }
 };
+
+// What shows that the unit must be atomic, for a person; empty where the unit is one by itself.
+CauseReport cause_of(const Trace& trace, const UnitMap& units, const Unit& unit);
 
 // Options are resolved by this. O(events).
 UnitMap map_units(const Trace& trace, const UnitOptions& options, SetMap& sets);

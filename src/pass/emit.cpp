@@ -4,6 +4,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 #include "abi/hooks.h"
@@ -34,6 +35,8 @@ class Emitter {
     IRBuilder<> builder(&first);
     take_outcomes(builder);
     for (Action& action : plan_.actions) emit(action);
+    for (auto [value, either] : joined_)
+      if (either->use_empty()) either->eraseFromParent();
     remove_metadata();
     DominatorTree tree(*plan_.function);
     PromoteMemToReg({outcomes_}, tree);
@@ -64,74 +67,132 @@ class Emitter {
         builder.SetInsertPoint(
             emit_atomic(*action.at, segment_pointer(builder, action.segment.index), runtime_)->getNextNode());
         return take_outcomes(builder);
+      case Action::RangePoint:
+        give_outcomes(builder);
+        builder.CreateCall(runtime_.range_point, {segment_pointer(builder, action.segment.index)});
+        return take_outcomes(builder);
       case Action::RangeHook:
         return emit_range(action);
     }
   }
 
+  // Running free, a segment is written in one go. If it has legs, there is a second copy of its code for a
+  // scheduler that wants to come between its accesses; the way there is the cold one.
   void emit_segment(const PlannedSegment& segment) {
-    IRBuilder<> builder(segment.first);
+    const uint64_t words = 1 + segment.words.size();
+    const bool legs = !segment.legs.empty();
+    BasicBlock* head = segment.first->getParent();
+    BasicBlock* fast = head->splitBasicBlock(segment.first);
+    BasicBlock* rest = legs ? fast->splitBasicBlock(end_of(segment)) : nullptr;
+    ValueToValueMapTy copied;
+    BasicBlock* stepwise = legs ? copy_of(*fast, copied) : nullptr;
+
+    head->getTerminator()->eraseFromParent();
+    IRBuilder<> builder(head);
     builder.SetCurrentDebugLocation(segment.first->getDebugLoc());
-    Type* word = builder.getInt64Ty();
-    uint64_t words = 1 + segment.words.size();
-    Value* descriptor = segment_pointer(builder, segment.index);
     Value* cursor = builder.CreateLoad(builder.getPtrTy(), runtime_.cursor);
-    Value* end = builder.CreateConstInBoundsGEP1_64(word, cursor, words);
+    Value* end = builder.CreateConstInBoundsGEP1_64(builder.getInt64Ty(), cursor, words);
     Value* limit = builder.CreateLoad(builder.getPtrTy(), runtime_.limit);
-    BasicBlock* head = builder.GetInsertBlock();
-    Instruction* cold =
-        SplitBlockAndInsertIfThen(builder.CreateICmpUGT(end, limit), segment.first, false, unlikely_);
-    Value* fresh = nullptr;
-    {
-      IRBuilder<> slow(cold);
-      slow.SetCurrentDebugLocation(segment.first->getDebugLoc());
-      give_outcomes(slow);
-      CallInst* call = slow.CreateCall(runtime_.reserve, {slow.getInt64(words), descriptor});
-      call->setCallingConv(CallingConv::PreserveMost);
-      take_outcomes(slow);
-      fresh = call;
+    BasicBlock* cold = BasicBlock::Create(head->getContext(), "cleave.cold", plan_.function, fast);
+    builder.CreateCondBr(builder.CreateICmpUGT(end, limit), cold, fast, unlikely_);
+    builder.SetInsertPoint(cold);
+    give_outcomes(builder);
+    CallInst* fresh = builder.CreateCall(runtime_.reserve,
+                                         {builder.getInt64(words), segment_pointer(builder, segment.index)});
+    fresh->setCallingConv(CallingConv::PreserveMost);
+    take_outcomes(builder);
+    if (legs) {
+      limit = builder.CreateLoad(builder.getPtrTy(), runtime_.limit);
+      builder.CreateCondBr(builder.CreateICmpULE(limit, fresh), stepwise, fast);
+    } else {
+      builder.CreateBr(fast);
     }
-    builder.SetInsertPoint(segment.first);
-    builder.SetCurrentDebugLocation(segment.first->getDebugLoc());
-    PHINode* record =
-        PHINode::Create(builder.getPtrTy(), 2, "cleave.record", segment.first->getParent()->begin());
+
+    PHINode* record = PHINode::Create(builder.getPtrTy(), 2, "cleave.record", fast->begin());
     record->addIncoming(cursor, head);
-    record->addIncoming(fresh, cold->getParent());
-    builder.CreateStore(builder.CreateConstInBoundsGEP1_64(word, record, words), runtime_.cursor);
+    record->addIncoming(fresh, cold);
+    emit_record(segment, record, rest, nullptr);
+    if (!legs) return;
+    emit_record(segment, fresh, rest, &copied);
+    join(*fast, *stepwise, *rest, copied);
+  }
+
+  // The instruction before which all of a segment has happened.
+  static Instruction* end_of(const PlannedSegment& segment) {
+    Instruction* end = segment.legs.back().first->getNextNode();
+    for (const PlannedWord& word : segment.words)
+      if (end->comesBefore(word.anchor)) end = word.anchor;
+    return end;
+  }
+
+  BasicBlock* copy_of(BasicBlock& block, ValueToValueMapTy& copied) {
+    BasicBlock* copy = CloneBasicBlock(&block, copied, ".stepwise", plan_.function);
+    remapInstructionsInBlocks({copy}, copied);
+    return copy;
+  }
+
+  // What the code behind uses of either copy.
+  void join(BasicBlock& fast, BasicBlock& stepwise, BasicBlock& rest, ValueToValueMapTy& copied) {
+    for (Instruction& instruction : fast) {
+      auto copy = copied.find(&instruction);
+      if (copy == copied.end() || instruction.getType()->isVoidTy()) continue;
+      PHINode* either = PHINode::Create(instruction.getType(), 2, "", rest.begin());
+      instruction.replaceUsesOutsideBlock(either, &fast);
+      either->addIncoming(&instruction, &fast);
+      either->addIncoming(copy->second, &stepwise);
+      joined_[&instruction] = either;
+    }
+  }
+
+  // A value of the plan, as the code that is being emitted now has it.
+  Value* now(Value* value) const {
+    auto it = joined_.find(value);
+    return it == joined_.end() ? value : it->second;
+  }
+
+  // Into one copy of the segment's code: the record as a whole, or (`copied`) with a call before every leg
+  // but the first. What stands before `rest` is behind the copy's last instruction.
+  void emit_record(const PlannedSegment& segment, Value* record, BasicBlock* rest,
+                   ValueToValueMapTy* copied) {
+    auto here = [&](Value* value) -> Value* {
+      if (copied == nullptr) return now(value);
+      auto it = copied->find(value);
+      return it == copied->end() ? now(value) : static_cast<Value*>(it->second);
+    };
+    Instruction* first = cast<Instruction>(here(segment.first));
+    auto place = [&](Instruction* anchor) {
+      return anchor->getParent() == rest && rest != nullptr ? first->getParent()->getTerminator()
+                                                            : cast<Instruction>(here(anchor));
+    };
+    IRBuilder<> builder(first);
+    builder.SetCurrentDebugLocation(first->getDebugLoc());
+    Type* word = builder.getInt64Ty();
+    builder.CreateStore(builder.CreateConstInBoundsGEP1_64(word, record, 1 + segment.words.size()),
+                        runtime_.cursor);
     Value* outcomes = builder.CreateShl(builder.CreateLoad(word, outcomes_), CLEAVE_HEADER_ADDRESS_BITS);
+    Value* descriptor = segment_pointer(builder, segment.index);
     builder.CreateStore(builder.CreateOr(outcomes, builder.CreatePtrToInt(descriptor, word)), record);
     builder.CreateStore(builder.getInt64(CLEAVE_BRANCHES_NONE), outcomes_);
-    Value* here = record;
     size_t leg = 0;
     for (size_t i = 0; i < segment.words.size(); ++i) {
-      for (; leg < segment.legs.size() && segment.legs[leg].words <= i; ++leg)
-        here = emit_leg(segment, leg, here);
+      for (; copied != nullptr && leg < segment.legs.size() && segment.legs[leg].words <= i; ++leg)
+        record = emit_leg(segment, leg, record, *place(segment.legs[leg].first));
       const PlannedWord& planned = segment.words[i];
-      builder.SetInsertPoint(planned.anchor);
+      builder.SetInsertPoint(place(planned.anchor));
       builder.SetCurrentDebugLocation(planned.anchor->getDebugLoc());
-      Value* value = piece_value(builder, planned.value, planned.piece, layout_);
-      builder.CreateStore(value, builder.CreateConstInBoundsGEP1_64(word, here, i + 1));
+      Value* value = piece_value(builder, here(planned.value), planned.piece, layout_);
+      builder.CreateStore(value, builder.CreateConstInBoundsGEP1_64(word, record, i + 1));
     }
   }
 
   // Before a leg but the first. All outcomes are in the segment's header.
-  Value* emit_leg(const PlannedSegment& segment, size_t number, Value* record) {
-    Instruction* first = segment.legs[number].first;
-    IRBuilder<> builder(first);
-    builder.SetCurrentDebugLocation(first->getDebugLoc());
-    Value* limit = builder.CreateLoad(builder.getPtrTy(), runtime_.limit);
-    BasicBlock* head = builder.GetInsertBlock();
-    Instruction* cold =
-        SplitBlockAndInsertIfThen(builder.CreateICmpULE(limit, record), first, false, unlikely_);
-    IRBuilder<> slow(cold);
-    slow.SetCurrentDebugLocation(first->getDebugLoc());
+  Value* emit_leg(const PlannedSegment& segment, size_t number, Value* record, Instruction& first) {
+    IRBuilder<> builder(&first);
+    builder.SetCurrentDebugLocation(first.getDebugLoc());
     auto index = static_cast<uint32_t>(segment.index + 2 + number);
-    CallInst* call = slow.CreateCall(runtime_.leg, {record, segment_pointer(slow, index)});
+    CallInst* call = builder.CreateCall(runtime_.leg, {record, segment_pointer(builder, index)});
     call->setCallingConv(CallingConv::PreserveMost);
-    PHINode* next = PHINode::Create(builder.getPtrTy(), 2, "cleave.record", first->getParent()->begin());
-    next->addIncoming(record, head);
-    next->addIncoming(call, cold->getParent());
-    return next;
+    return call;
   }
 
   void emit_branch(BranchInst& branch, bool may_fill) {
@@ -153,9 +214,15 @@ class Emitter {
     IRBuilder<> builder(action.at);
     builder.SetCurrentDebugLocation(action.at->getDebugLoc());
     give_outcomes(builder);
-    Value* bytes = emit_length(builder, action.range->length);
-    builder.CreateCall(action.range->write ? runtime_.range_write : runtime_.range_read,
-                       {segment_pointer(builder, action.segment.index), action.range->address, bytes});
+    RangeLength length = action.range->length;
+    for (Value** value : {&length.count, &length.text, &length.other})
+      if (*value != nullptr) *value = now(*value);
+    Value* bytes = emit_length(builder, length);
+    FunctionCallee hook = action.range->ends    ? runtime_.local_end
+                          : action.range->write ? runtime_.range_write
+                                                : runtime_.range_read;
+    builder.CreateCall(hook,
+                       {segment_pointer(builder, action.segment.index), now(action.range->address), bytes});
     take_outcomes(builder);
   }
 
@@ -188,6 +255,7 @@ class Emitter {
   const DataLayout& layout_;
   MDNode* unlikely_;
   AllocaInst* outcomes_ = nullptr;
+  DenseMap<Value*, PHINode*> joined_;  // values of segments with two copies, as the code behind them has them
 };
 
 }  // namespace

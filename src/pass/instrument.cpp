@@ -1,6 +1,5 @@
 #include "pass/instrument.h"
 
-#include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
@@ -10,6 +9,7 @@
 #include "pass/library_code.h"
 #include "pass/marks.h"
 #include "pass/module_end.h"
+#include "pass/pins.h"
 #include "pass/plan.h"
 #include "pass/prepare.h"
 #include "pass/units.h"
@@ -25,6 +25,7 @@ PreservedAnalyses MarkPass::run(Module& module, ModuleAnalysisManager&) {
   mark_units(module);
   tell_owned_memory(module);
   hide_library_helpers(module);
+  for (Function& function : module) pin_accesses(function);
   return PreservedAnalyses::none();
 }
 
@@ -68,6 +69,7 @@ PreservedAnalyses RecordPass::run(Module& module, ModuleAnalysisManager& analyse
   SmallPtrSet<const Function*, 4> resolvers = resolvers_of(module);
   if (!module.getModuleInlineAsm().empty()) ++tables.tables.coverage.inline_assembly;
   for (Function& function : module) {
+    unpin_accesses(function);
     if (!is_recorded(function, resolvers)) {
       note_unrecorded(function, tables.tables.coverage);
       continue;
@@ -75,9 +77,9 @@ PreservedAnalyses RecordPass::run(Module& module, ModuleAnalysisManager& analyse
     erase_empty_units(function);
     prepare(function, state_->names);
     functions.invalidate(function, PreservedAnalyses::none());
-    plans.push_back(Planner(function, functions.getResult<AAManager>(function),
-                            functions.getResult<ScalarEvolutionAnalysis>(function), tables, state_->names)
-                        .plan());
+    plans.push_back(
+        Planner(function, functions.getResult<ScalarEvolutionAnalysis>(function), tables, state_->names)
+            .plan());
   }
   tables.add_defined_globals();
   for (const FieldAnnotation& field : state_->names.annotations)

@@ -23,6 +23,7 @@ inline constexpr const char* kPlaceMetadata =
 inline constexpr const char* kSourcePlaceMetadata = "cleave.place.source";  // the same, for what a copy reads
 inline constexpr const char* kSlotMetadata =
     "cleave.slot";  // {i32 segment, i32 first slot} of the module's tables
+inline constexpr const char* kPinMetadata = "cleave.pin";  // volatile only until it is recorded (pins.h)
 inline constexpr const char* kDoneFlag = "cleave.instrumented";
 
 bool is_unit_begin(const llvm::CallBase& call);

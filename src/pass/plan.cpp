@@ -1,6 +1,5 @@
 #include "pass/plan.h"
 
-#include <llvm/Analysis/MemoryLocation.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -20,7 +19,8 @@ namespace {
 
 // Below the ABI's limit with room for what follows the last access.
 constexpr unsigned kMostWords = 160;
-constexpr unsigned kMostAccesses = 24;  // of a leg: each costs an alias query with all others
+constexpr unsigned kMostAccesses =
+    64;  // of a segment: where its legs are parted, each repeats the words before
 static_assert(kMostWords + 16 < CLEAVE_SEGMENT_MAX_WORDS);
 
 bool is_plain_call(const Instruction& instruction) {
@@ -40,11 +40,9 @@ Piece whole_word() {
 
 }  // namespace
 
-Planner::Planner(Function& function, AAResults& aliases, ScalarEvolution& evolution, TableBuilder& tables,
-                 const Names& names)
+Planner::Planner(Function& function, ScalarEvolution& evolution, TableBuilder& tables, const Names& names)
     : function_(function),
       layout_(function.getParent()->getDataLayout()),
-      aliases_(aliases),
       evolution_(evolution),
       tables_(tables),
       names_(names) {
@@ -77,6 +75,7 @@ FunctionPlan Planner::plan() {
     BasicBlock& entry = function_.getEntryBlock();
     plan_.frame = new AllocaInst(Type::getInt64Ty(function_.getContext()), 0, "cleave.frame", entry.begin());
   }
+  published_ = published_locals(function_);
   ++tables_.tables.coverage.functions;
   for (BasicBlock& block : function_) plan_block(block);
   bound_outcomes(plan_);
@@ -163,22 +162,17 @@ bool Planner::leave_out(Instruction& access, Value* pointer) {
   return pointer->isSwiftError();
 }
 
-bool Planner::conflicts(const MemoryLocation& location) {
-  for (const MemoryLocation& earlier : touched_) {
-    if (aliases_.alias(earlier, location) != AliasResult::NoAlias) return true;
-  }
-  return false;
-}
-
 void Planner::plan_access(Instruction& access, Value* pointer, Value* value, bool write) {
   auto pieces = pieces_of(value->getType(), layout_);
   if (!pieces) {
     ++tables_.tables.coverage.inline_assembly;  // a type of the machine's own: as opaque as assembly
     return;
   }
-  MemoryLocation location = MemoryLocation::get(&access);
-  if (open_ && segment_.words.size() + pieces->size() + 1 > kMostWords) close();
-  if (open_ && (touched_.size() >= kMostAccesses || conflicts(location))) begin_leg(access);
+  bool full =
+      segment_.words.size() + pieces->size() + 1 > kMostWords || segment_.legs.size() + 1 >= kMostAccesses;
+  if (open_ && full) close();
+  if (open_ && leg_has_access_) begin_leg(access);
+  const size_t words_before = segment_.words.size();
   ++tables_.tables.coverage.accesses;
   AccessName name = names_.of(access, pointer, write);
   Operand first;
@@ -201,17 +195,16 @@ void Planner::plan_access(Instruction& access, Value* pointer, Value* value, boo
       table_.slots[number].address = {Source::Derived, first_slot, static_cast<int64_t>(piece.offset)};
     }
     table_.slots[number].value = value_of(access, value, piece, write);
+    // Every leg but the first has a word of its own: how far an interrupted segment came is told by its
+    // words.
+    if (open_ && !segment_.legs.empty() && segment_.words.size() == words_before)
+      table_.slots[number].address = first = address_word(access, pointer);
   }
-  touched_.push_back(location);
+  leg_has_access_ = true;
   table_.flags |= CLEAVE_SEGMENT_ACCESS;
 }
 
 Operand Planner::value_of(Instruction& access, Value* value, const Piece& piece, bool write) {
-  // The first access of a leg always has a word: how far an interrupted segment came is told by its words.
-  if (!segment_.legs.empty() && segment_.words.size() == segment_.legs.back().words) {
-    segment_.words.push_back({write ? &access : access.getNextNode(), value, piece});
-    return {Source::Word, static_cast<uint32_t>(segment_.words.size() - 1), 0};
-  }
   const auto* constant = dyn_cast<ConstantInt>(value);
   if (constant != nullptr && constant->getBitWidth() <= 64)
     return {Source::Constant, 0, static_cast<int64_t>(constant->getZExtValue())};
@@ -225,7 +218,7 @@ void Planner::open(Instruction& first) {
   segment_.first = &first;
   table_ = {};
   table_.function = tables_.function(function_);
-  touched_.clear();
+  leg_has_access_ = false;
   known_.clear();
 }
 
@@ -236,40 +229,19 @@ void Planner::close() {
   table_.words = static_cast<uint16_t>(segment_.words.size());
   if (!segment_.legs.empty()) table_.flags |= CLEAVE_SEGMENT_LEGS;
   tables_.tables.segments.push_back(table_);
-  if (!segment_.legs.empty()) add_legs(table_);
+  if (!segment_.legs.empty()) {
+    std::vector<LegStart> starts;
+    for (const PlannedLeg& leg : segment_.legs) starts.push_back({leg.slots, leg.words});
+    std::vector<SegmentTable> legs = leg_tables(table_, starts);
+    tables_.tables.segments.insert(tables_.tables.segments.end(), legs.begin(), legs.end());
+  }
   plan_.actions.push_back({Action::Segment, segment_.first, std::move(segment_)});
 }
 
 void Planner::begin_leg(Instruction& first) {
   segment_.legs.push_back(
       {&first, static_cast<uint16_t>(table_.slots.size()), static_cast<uint16_t>(segment_.words.size())});
-  touched_.clear();
-}
-
-// The tables of the legs: the words are those of the whole up to the leg's last.
-void Planner::add_legs(const SegmentTable& whole) {
-  std::vector<Slot> slots = whole.slots;
-  for (Slot& slot : slots) {
-    if (slot.address.source != Source::Derived) continue;
-    const Operand& base = slots[slot.address.index].address;
-    slot.address = {base.source, base.index, base.constant + slot.address.constant};
-  }
-  size_t from = 0;
-  for (size_t i = 0; i <= segment_.legs.size(); ++i) {
-    bool last = i == segment_.legs.size();
-    size_t to = last ? slots.size() : segment_.legs[i].slots;
-    SegmentTable leg;
-    leg.words = last ? whole.words : segment_.legs[i].words;
-    leg.function = whole.function;
-    leg.slots.assign(slots.begin() + static_cast<ptrdiff_t>(from),
-                     slots.begin() + static_cast<ptrdiff_t>(to));
-    for (const Slot& slot : leg.slots) {
-      if (slot.kind <= SlotKind::Write) leg.flags |= CLEAVE_SEGMENT_ACCESS;
-      if (slot.kind == SlotKind::Call) leg.flags |= CLEAVE_SEGMENT_CALL;
-    }
-    tables_.tables.segments.push_back(std::move(leg));
-    from = to;
-  }
+  leg_has_access_ = false;
 }
 
 Slot& Planner::add_slot(SlotKind kind, Instruction& at, Instruction& anchor, const AccessName& name) {
@@ -318,7 +290,11 @@ Operand Planner::address_of(Instruction& access, Value* pointer) {
     if (distance != nullptr) return {Source::Derived, known.slot, distance->getAPInt().getSExtValue()};
   }
   known_.push_back({base, constant, static_cast<uint32_t>(table_.slots.size() - 1), expression});
-  // Never shared with a value's word: only an address word that was not reached is zero.
+  return address_word(access, pointer);
+}
+
+// Never shared with a value's word: only an address word that was not reached is zero.
+Operand Planner::address_word(Instruction& access, Value* pointer) {
   segment_.words.push_back({&access, pointer, whole_word()});
   return {Source::Word, static_cast<uint32_t>(segment_.words.size() - 1), 0};
 }
@@ -429,6 +405,7 @@ void Planner::plan_terminator(Instruction& terminator) {
   if (isa<ReturnInst>(terminator) || isa<ResumeInst>(terminator)) {
     const auto* before = dyn_cast_or_null<CallInst>(terminator.getPrevNonDebugInstruction());
     if (before != nullptr && before->isMustTailCall()) return;
+    plan_local_ends(terminator);
     if (has_frame_ && isa<ReturnInst>(terminator)) {
       add_slot(SlotKind::Exit, terminator);
       return close();  // its record has taken all outcomes
@@ -438,25 +415,43 @@ void Planner::plan_terminator(Instruction& terminator) {
   }
 }
 
-void Planner::plan_range(Instruction& at, Instruction& anchor, const Range& range) {
-  if (range.address->getType()->getPointerAddressSpace() != 0 || privacy_.is_private(range.address)) return;
-  if (!range.write && is_constant_memory(range.address)) return;
+bool Planner::plan_range(Instruction& at, Instruction& anchor, const Range& range) {
+  if (range.address->getType()->getPointerAddressSpace() != 0 || privacy_.is_private(range.address))
+    return false;
+  if (!range.write && is_constant_memory(range.address)) return false;
   ++tables_.tables.coverage.ranges;
   plan_hook(Action::RangeHook, at, 0, names_.of(at, range.address, range.write));
   plan_.actions.back().at = &anchor;
   plan_.actions.back().range = range;
+  return true;
+}
+
+void Planner::plan_local_ends(Instruction& leave) {
+  for (AllocaInst* local : published_) {
+    if (local == plan_.frame) continue;
+    std::optional<TypeSize> bytes = local->getAllocationSize(layout_);
+    if (!bytes || bytes->isScalable()) continue;
+    Value* count = ConstantInt::get(Type::getInt64Ty(function_.getContext()), bytes->getFixedValue());
+    plan_range(leave, leave, {true, local, {RangeLength::Bytes, count, nullptr, nullptr}, true});
+  }
 }
 
 bool Planner::plan_range_call(CallBase& call) {
   std::vector<Range> ranges = ranges_of(call);
   if (ranges.empty()) return false;
+  bool pointed = false;  // a scheduler may come before the call
   for (const Range& range : ranges) {
-    if (!range.write) plan_range(call, call, range);
+    if (!range.write && plan_range(call, call, range)) pointed = true;
   }
   close();
   Instruction& next = *call.getNextNode();
   for (const Range& range : ranges) {
-    if (range.write) plan_range(call, next, range);
+    if (!range.write || !plan_range(call, next, range) || pointed) continue;
+    pointed = true;
+    Action before{Action::RangePoint, &call, {}};
+    before.segment.index = plan_.actions.back().segment.index;
+    tables_.tables.segments[before.segment.index].flags |= CLEAVE_SEGMENT_POINT;
+    plan_.actions.insert(plan_.actions.end() - 1, std::move(before));
   }
   if (!isa<IntrinsicInst>(call)) plan_result(call, next);
   return true;

@@ -6,7 +6,6 @@
 // not a constant; a walk through the bitcode takes one outcome for each.
 #pragma once
 
-#include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/IR/Instructions.h>
 
@@ -30,8 +29,8 @@ struct PlannedWord {
 
 // A leg of a segment but its first (abi/record.h).
 struct PlannedLeg {
-  llvm::Instruction* first;
-  uint16_t slots, words;  // of the segment, before it
+  llvm::Instruction* first;  // its access
+  uint16_t slots, words;     // of the segment, before it
 };
 
 struct PlannedSegment {
@@ -44,7 +43,7 @@ struct PlannedSegment {
 struct Action {
   // Atomic and Fence stand around their instruction, the others before theirs: AfterCall where control is
   // back from a call, Leave before a return.
-  enum Kind { Segment, Atomic, Fence, RangeHook, AfterCall, Branch, Leave } kind;
+  enum Kind { Segment, Atomic, Fence, RangePoint, RangeHook, AfterCall, Branch, Leave } kind;
   llvm::Instruction* at = nullptr;
   PlannedSegment segment;           // Segment: all of it; hooks: its index
   std::optional<Range> range = {};  // RangeHook
@@ -59,8 +58,8 @@ struct FunctionPlan {
 
 class Planner {
  public:
-  Planner(llvm::Function& function, llvm::AAResults& aliases, llvm::ScalarEvolution& evolution,
-          TableBuilder& tables, const Names& names);
+  Planner(llvm::Function& function, llvm::ScalarEvolution& evolution, TableBuilder& tables,
+          const Names& names);
   FunctionPlan plan();
 
  private:
@@ -73,9 +72,11 @@ class Planner {
   void plan_returned(llvm::CallBase& call, llvm::Instruction& anchor);
   void plan_terminator(llvm::Instruction& terminator);
   void plan_hook(Action::Kind kind, llvm::Instruction& at, unsigned width, const AccessName& name = {});
-  void plan_range(llvm::Instruction& at, llvm::Instruction& anchor, const Range& range);
+  // Whether the range may be shared, and has a hook.
+  bool plan_range(llvm::Instruction& at, llvm::Instruction& anchor, const Range& range);
   bool plan_range_call(llvm::CallBase& call);
   void plan_by_value(llvm::CallBase& call);
+  void plan_local_ends(llvm::Instruction& leave);
   void plan_landing(llvm::Instruction& at, llvm::Instruction& anchor);
 
   // `at` gives the site, `anchor` the place.
@@ -85,28 +86,27 @@ class Planner {
   Operand word(llvm::Instruction& anchor, llvm::Value* value, const Piece& piece);
   Operand address_of(llvm::Instruction& access, llvm::Value* pointer);
   Operand value_of(llvm::Instruction& access, llvm::Value* value, const Piece& piece, bool write);
+  Operand address_word(llvm::Instruction& access, llvm::Value* pointer);
   void open(llvm::Instruction& first);
   void close();
   void begin_leg(llvm::Instruction& first);
-  void add_legs(const SegmentTable& whole);
-  bool conflicts(const llvm::MemoryLocation& location);
   bool leave_out(llvm::Instruction& access, llvm::Value* pointer);
   bool needs_frame() const;
 
   llvm::Function& function_;
   const llvm::DataLayout& layout_;
-  llvm::AAResults& aliases_;
   llvm::ScalarEvolution& evolution_;
   TableBuilder& tables_;
   const Names& names_;
   Privacy privacy_;
   FunctionPlan plan_;
   bool has_frame_ = false;  // gets Enter and Exit
+  llvm::SmallVector<llvm::AllocaInst*, 4> published_;
 
   bool open_ = false;
   PlannedSegment segment_;
   SegmentTable table_;
-  std::vector<llvm::MemoryLocation> touched_;  // by the leg
+  bool leg_has_access_ = false;
   struct KnownAddress {
     llvm::Value* base;
     int64_t offset;

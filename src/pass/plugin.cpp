@@ -1,11 +1,12 @@
-// The door to clang: where in the pipeline the two parts stand. Both places are reached at every optimisation
-// level.
+// The door to clang: where in the pipeline the parts of the pass stand. The first and the last place are
+// reached at every optimization level.
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/PassPlugin.h>
 
 #include <llvm/Support/CommandLine.h>
 
 #include "pass/instrument.h"
+#include "pass/pins.h"
 
 namespace {
 
@@ -22,20 +23,24 @@ void turn_off_interleaving() {
 
 extern "C" LLVM_ATTRIBUTE_WEAK __attribute__((visibility("default"))) llvm::PassPluginLibraryInfo
 llvmGetPassPluginInfo() {
-  return {LLVM_PLUGIN_API_VERSION, "cleave", "0.1", [](llvm::PassBuilder& builder) {
-            turn_off_interleaving();
-            auto state = std::make_shared<cleave::PassState>();
-            builder.registerPipelineStartEPCallback(
-                [state](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
-                  passes.addPass(cleave::MarkPass(state));
-                });
-            builder.registerVectorizerStartEPCallback(
-                [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
-                  passes.addPass(cleave::EmptyUnitPass());
-                });
-            builder.registerOptimizerLastEPCallback(
-                [state](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
-                  passes.addPass(cleave::RecordPass(state));
-                });
-          }};
+  return {
+      LLVM_PLUGIN_API_VERSION, "cleave", "0.1", [](llvm::PassBuilder& builder) {
+        turn_off_interleaving();
+        auto state = std::make_shared<cleave::PassState>();
+        builder.registerPipelineStartEPCallback(
+            [state](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
+              passes.addPass(cleave::MarkPass(state));
+            });
+        builder.registerPeepholeEPCallback([](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
+          passes.addPass(cleave::PromotePrivatePass());
+        });
+        builder.registerVectorizerStartEPCallback(
+            [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
+              passes.addPass(cleave::EmptyUnitPass());
+            });
+        builder.registerOptimizerLastEPCallback(
+            [state](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
+              passes.addPass(cleave::RecordPass(state));
+            });
+      }};
 }

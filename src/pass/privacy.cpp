@@ -81,6 +81,49 @@ bool Privacy::is_private(const Value* pointer) {
   return !objects.empty();
 }
 
+namespace {
+
+bool publishes(const llvm::Use& use, Privacy& privacy) {
+  const auto* user = dyn_cast<Instruction>(use.getUser());
+  if (const auto* store = dyn_cast_or_null<StoreInst>(user))
+    return use.getOperandNo() == 0 && !privacy.is_private(store->getPointerOperand());
+  const auto* call = dyn_cast_or_null<CallBase>(user);
+  if (call == nullptr || isa<IntrinsicInst>(call) || is_mark(*call) || tells_owned_memory(*call))
+    return false;
+  const Function* callee = call->getCalledFunction();
+  if (callee == nullptr || !callee->isDeclaration() || !call->isArgOperand(&use)) return false;
+  return !call->doesNotCapture(call->getArgOperandNo(&use));
+}
+
+bool is_published(const AllocaInst& local, Privacy& privacy) {
+  SmallVector<const Value*, 8> work{&local};
+  SmallPtrSet<const Value*, 16> seen{&local};
+  unsigned budget = 256;
+  while (!work.empty()) {
+    for (const llvm::Use& use : work.pop_back_val()->uses()) {
+      if (budget-- == 0 || publishes(use, privacy)) return true;
+      const auto* user = use.getUser();
+      bool passes_on = isa<GetElementPtrInst>(user) || isa<PHINode>(user) || isa<SelectInst>(user) ||
+                       isa<BitCastInst>(user);
+      if (passes_on && seen.insert(user).second) work.push_back(user);
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+SmallVector<AllocaInst*, 4> published_locals(Function& function) {
+  SmallVector<AllocaInst*, 4> published;
+  Privacy privacy;
+  for (Instruction& instruction : function.getEntryBlock()) {
+    auto* local = dyn_cast<AllocaInst>(&instruction);
+    if (local != nullptr && local->isStaticAlloca() && is_published(*local, privacy))
+      published.push_back(local);
+  }
+  return published;
+}
+
 bool is_constant_memory(const Value* pointer) {
   const Value* object = getUnderlyingObject(pointer);
   if (const auto* table = dyn_cast<LoadInst>(object)) return is_vtable_access(*table);  // an entry of it

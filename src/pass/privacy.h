@@ -20,6 +20,11 @@ class Privacy {
   llvm::DenseMap<const llvm::Value*, bool> private_;
 };
 
+// Local variables that another thread may come to know of: their address is stored where others can see it,
+// or passed to a function that this module does not define and that may keep it. Fewer than those that are
+// not private: what a function of this module does with an address shows there. O(uses).
+llvm::SmallVector<llvm::AllocaInst*, 4> published_locals(llvm::Function& function);
+
 // Memory that nobody writes while the program runs, and the table pointer of an object with virtual
 // functions.
 bool is_constant_memory(const llvm::Value* pointer);

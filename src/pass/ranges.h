@@ -36,6 +36,7 @@ struct Range {
   bool write;
   llvm::Value* address;
   RangeLength length;
+  bool ends = false;  // a local variable that is gone from here on
 };
 
 // What the call reads before and writes after; empty if it is not a function of this kind. Intrinsics

@@ -29,8 +29,10 @@ RuntimeFunctions::RuntimeFunctions(Module& module) {
   atomic_end = module.getOrInsertFunction("__cleave_atomic_end", plain, none, pointer, pointer, word, half,
                                           half, half, word, word, word, word);
   fence = module.getOrInsertFunction("__cleave_fence", plain, none, pointer, half);
+  range_point = module.getOrInsertFunction("__cleave_range_point", plain, none, pointer);
   range_read = module.getOrInsertFunction("__cleave_range_read", plain, none, pointer, pointer, word);
   range_write = module.getOrInsertFunction("__cleave_range_write", plain, none, pointer, pointer, word);
+  local_end = module.getOrInsertFunction("__cleave_local_end", plain, none, pointer, pointer, word);
   register_module = module.getOrInsertFunction("__cleave_register", plain, none, pointer);
   unregister_module = module.getOrInsertFunction("__cleave_unregister", plain, none, pointer);
 

@@ -11,7 +11,7 @@ struct RuntimeFunctions {
 
   llvm::FunctionCallee reserve, leg, branches_full;
   llvm::FunctionCallee atomic_begin, atomic_end, fence;
-  llvm::FunctionCallee range_read, range_write;
+  llvm::FunctionCallee range_point, range_read, range_write, local_end;
   llvm::FunctionCallee register_module, unregister_module;
 
   // Addresses of the fields of __cleave_thread.

@@ -7,6 +7,8 @@
 #include "analysis/predict/findings.h"
 #include "order/lock_states.h"
 #include "trace/load.h"
+#include "trace/reader.h"
+#include "units/find.h"
 
 namespace cleave::prove {
 
@@ -121,15 +123,25 @@ std::vector<check::EventTriple> occurrences(const Trace& trace, const UnitMap& u
   return found;
 }
 
+// With its records, if it has any.
+Result<RecordedTrace> load(const std::string& path) {
+  if (form_of_file(path) == TraceForm::Binary) return load_recorded_trace(path);
+  Result<Trace> text = load_trace(path);
+  if (!text) return text.error();
+  RecordedTrace recorded;
+  recorded.trace = std::move(text).value();
+  return recorded;
+}
+
 }  // namespace
 
 Result<JudgedRun> judge_run(const std::string& path, const check::SiteTriple& sites, Pattern pattern,
                             const ProveOptions& options) {
-  Result<Trace> loaded = load_trace(path);
+  Result<RecordedTrace> loaded = load(path);
   if (!loaded) return loaded.error();
-  const Trace& trace = loaded.value();
+  const Trace& trace = loaded.value().trace;
   SetMap sets(options.sets, trace);
-  UnitMap units = map_units(trace, options.units, sets);
+  UnitMap units = units::find_units(loaded.value(), options.units, sets);
   const std::vector<check::EventTriple> triples = occurrences(trace, units, sites, pattern);
   JudgedRun run;
   if (triples.empty()) return run;
@@ -143,7 +155,9 @@ Result<JudgedRun> judge_run(const std::string& path, const check::SiteTriple& si
     run.proof = std::move(proof);
     if (worth(run.proof) == 3) break;
   }
-  run.unit = unit_label(trace, units.unit(units.unit_of(triple->first)));
+  const UnitId split = units.unit_of(triple->first);
+  run.cause = cause_of(trace, units, units.unit(split));
+  run.unit = unit_label(trace, units.unit(split), units.lock_functions);
   order::ThreadPositions positions(trace);
   order::LockStates locks(trace, positions);
   auto access = [&](EventIndex event, Role role) {

@@ -41,6 +41,7 @@ class JudgeOfSets {
 struct JudgedRun {
   bool there = false;  // the triple happened
   std::string unit;    // whose first and second access it is
+  CauseReport cause;
   check::Proof proof;
   std::vector<AccessReport> accesses;
 };

@@ -13,6 +13,16 @@ bool gives_lock(EventKind kind) { return kind == EventKind::Release || kind == E
 
 std::vector<prediction::EventNumber> Planner::plan(const prediction::Candidate& candidate,
                                                    unsigned attempt) const {
+  std::vector<EventNumber> events = attempt_at(candidate, attempt);
+  std::erase_if(events, [this](EventNumber event) {
+    const EventKind kind = facts_.event(event).kind;
+    return (takes_lock(kind) || gives_lock(kind)) && !fits(event);
+  });
+  return events;
+}
+
+std::vector<prediction::EventNumber> Planner::attempt_at(const prediction::Candidate& candidate,
+                                                         unsigned attempt) const {
   const std::vector<Triple> triples = by_promise(candidate);
   switch (attempt) {
     case 0: {
@@ -58,9 +68,11 @@ std::vector<prediction::Triple> Planner::by_promise(const prediction::Candidate&
   return triples;
 }
 
-// Only these are milestones: the runtime counts visits of segments, and these are certain to be in one.
+// Only these are milestones: the runtime counts visits of segments, and these are certain to be in one. A
+// lock that the program made itself is not: its atomic operation is.
 bool Planner::fits(EventNumber event) const {
   const Event& what = facts_.event(event);
+  if (visits_ != nullptr && visits_->known() && visits_->of(EventIndex{event}) == 0) return false;
   return (is_access(what.kind) || takes_lock(what.kind) || gives_lock(what.kind)) &&
          what.site != kNone<SiteId>;
 }
@@ -228,8 +240,12 @@ prediction::EventNumber Planner::section_of(EventNumber access, Position after) 
   }
   if (taken == prediction::kNever) return prediction::kNoEvent;
   EventNumber event = facts_.positions.event(thread, taken);
-  bool plain = takes_lock(facts_.event(event).kind) && facts_.event(event).site != kNone<SiteId>;
-  return plain ? event : prediction::kNoEvent;
+  if (takes_lock(facts_.event(event).kind) && fits(event)) return event;
+  // A lock that the program made itself: the atomic operation right before.
+  if (taken <= 1) return prediction::kNoEvent;
+  const EventNumber atomic = facts_.positions.event(thread, taken - 1);
+  const bool own = facts_.event(atomic).atomic() && fits(atomic);
+  return own ? atomic : prediction::kNoEvent;
 }
 
 prediction::EventNumber Planner::follower(EventNumber e) const {
@@ -255,8 +271,7 @@ std::vector<prediction::EventNumber> Planner::with_locks(const prediction::Candi
     const Event& event = facts_.event(*at);
     bool lock = takes_lock(event.kind) || gives_lock(event.kind);
     bool ours = facts_.thread(*at) == facts_.thread(t.first) || facts_.thread(*at) == facts_.thread(t.remote);
-    if (*at == t.remote || *at == t.second || (lock && ours && event.site != kNone<SiteId>))
-      events.push_back(*at);
+    if (*at == t.remote || *at == t.second || (lock && ours && fits(*at))) events.push_back(*at);
   }
   return events;
 }

@@ -35,6 +35,7 @@ class Planner {
   using Triple = prediction::Triple;
   enum class Others : uint8_t { GoOn, Free };
 
+  std::vector<EventNumber> attempt_at(const prediction::Candidate& candidate, unsigned attempt) const;
   std::vector<Triple> by_promise(const prediction::Candidate& candidate) const;
   std::vector<EventNumber> along_model(const prediction::Candidate& candidate) const;
   std::vector<EventNumber> pausing(const Triple& triple, Others others) const;

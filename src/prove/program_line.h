@@ -1,16 +1,22 @@
 // Which program a recorded trace is of, and how it was started.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "exec/trust.h"
+#include "schedule/recorded_process.h"
 
 namespace cleave::prove {
 
 struct ProgramLine {
-  std::vector<std::string> words;  // program and its arguments
-  std::string directory;           // where it was run; empty: not known
+  std::vector<std::string> words;               // program and its arguments
+  std::string directory;                        // where it was run; empty: not known
+  std::optional<Environment> environment;       // what it found there; nothing: not known
+  std::string build_id;                         // of the program, hexadecimal; empty: not known
+  std::optional<exec::CheckedProgram> checked;  // the file that may be run
 };
 
 // An Error for text traces and for traces that do not say it.

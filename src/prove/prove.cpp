@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <thread>
 
+#include "base/interrupt.h"
+#include "base/temporary.h"
 #include "exec/run.h"
+#include "prove/failures.h"
 #include "prove/first_difference.h"
 #include "prove/judged_run.h"
 #include "prove/plans.h"
@@ -58,6 +62,8 @@ class Prover {
       report_.runs += proof.runs;
       if (!proof.tried) ++report_.not_tried;
     }
+    report_.not_written.assign(not_written_.begin(), not_written_.end());
+    keep_failures();
     report_.seconds = options_.now() - start_;
     return std::move(report_);
   }
@@ -69,7 +75,8 @@ class Prover {
     return RecordedVisits(*options.records);
   }
 
-  double left() const { return options_.budget - (options_.now() - start_); }
+  // Nothing when we were asked to end.
+  double left() const { return interrupted() ? 0 : options_.budget - (options_.now() - start_); }
 
   // What runs of a candidate have shown so far.
   struct Progress {
@@ -153,11 +160,18 @@ class Prover {
   Result<JudgedRun> once(size_t c, Proof& proof, const Plan& plan, bool is_model) {
     exec::RunRequest request;
     request.program = options_.program.words;
+    request.checked = options_.program.checked;
     request.directory = options_.program.directory;
+    request.inherited = options_.program.environment;
     request.policy = Policy::Plan;
     request.plan = plan;
     request.sites = options_.recorded;
-    request.trace = fmt::format("{}/run-{}-{}.cleave", options_.scratch, c, proof.runs);
+    Result<TemporaryFile> scratch = TemporaryFile::make("run");
+    if (!scratch) {
+      stop_for(scratch.error().sentence());
+      return scratch.error();
+    }
+    request.trace = scratch.value().path();
     request.time_limit =
         std::chrono::milliseconds(static_cast<int64_t>(std::clamp(left(), 0.1, options_.run_limit) * 1000));
     request.trace_limit = trace_limit_;
@@ -169,6 +183,7 @@ class Prover {
       stop_for(outcome.error().sentence());
       return outcome.error();
     }
+    note_outcome(c, proof.runs, request, outcome.value());
     if (!outcome.value().plan.complete()) proof.note = outcome.value().plan.why;
     Result<JudgedRun> judged = judge_run(request.trace, sites_of(facts_.trace, candidates_[c]->triple()),
                                          pattern_of(candidates_[c]->triple()), options_);
@@ -177,13 +192,73 @@ class Prover {
       witness.finding = findings_[c].id;
       witness.milestones = plan;
       std::string path = witness_path(findings_[c].id);
-      if (Status written = write_witness(witness, path); written) proof.finding.witness = path;
+      if (Status written = write_witness(witness, path); written)
+        proof.finding.witness = path;
+      else
+        note_not_written(written.error().sentence());
     }
     if (is_model && judged && !judged.value().there)
       proof.difference = difference(*candidates_[c], request.trace);
-    std::error_code ignored;
-    std::filesystem::remove(request.trace, ignored);
     return judged;
+  }
+
+  // How a run ended. Candidates are run beside each other: which of the failing runs comes first is decided
+  // when all are over.
+  struct Ended {
+    size_t candidate;
+    unsigned run;
+    exec::RunRequest request;
+    exec::RunOutcome outcome;
+  };
+  void note_outcome(size_t c, unsigned run, const exec::RunRequest& request,
+                    const exec::RunOutcome& outcome) {
+    const std::optional<FailureReport> failure = FailureLog::failure_of(outcome);
+    if (!failure || failure->end == FailureEnd::TimeLimit) return;  // the limit is ours
+    std::lock_guard guard(mutex_);
+    ++report_.failed;
+    auto same = std::find_if(ended_.begin(), ended_.end(), [&](const Ended& known) {
+      return known.outcome.end == outcome.end && known.outcome.exit_status == outcome.exit_status &&
+             known.outcome.signal == outcome.signal;
+    });
+    ++counts_[{failure->end, failure->number}];
+    if (same == ended_.end())
+      ended_.push_back({c, run, request, outcome});
+    else if (std::pair(c, run) < std::pair(same->candidate, same->run))
+      *same = {c, run, request, outcome};
+  }
+  // Runs side by side share files, ports and other things of the machine. A failure that the same schedule
+  // does not have when it runs alone is not the program's.
+  bool comes_back(const Ended& ended) const {
+    exec::RunRequest request = ended.request;
+    request.policy = Policy::Replay;
+    request.schedule = ended.outcome.schedule;
+    request.plan.reset();
+    request.trace.clear();
+    request.time_limit = std::chrono::milliseconds(static_cast<int64_t>(options_.run_limit * 1000));
+    const Result<exec::RunOutcome> again = exec::run(request);
+    return again && again.value().end == ended.outcome.end &&
+           again.value().exit_status == ended.outcome.exit_status &&
+           again.value().signal == ended.outcome.signal;
+  }
+
+  void keep_failures() {
+    std::sort(ended_.begin(), ended_.end(), [](const Ended& a, const Ended& b) {
+      return std::pair(a.candidate, a.run) < std::pair(b.candidate, b.run);
+    });
+    for (const Ended& ended : ended_) {
+      if (options_.jobs > 1 && !interrupted() && !comes_back(ended)) continue;
+      FailureLog log(options_.program.words.front());
+      FailureLog::Failure* failure = log.add(ended.outcome, std::nullopt, "");
+      const std::string name = log.witness_name(*failure);
+      const std::string path = options_.witnesses.empty() ? name : options_.witnesses + "/" + name;
+      const Status written = FailureLog::keep_witness(*failure, ended.request, ended.outcome, path);
+      Finding finding = log.findings().front();
+      if (!written) finding.note = "its witness is not there: " + written.error().sentence();
+      finding.failure->failed = finding.occurrences =
+          counts_[{finding.failure->end, finding.failure->number}];
+      finding.failure->runs = report_.runs;
+      report_.failures.push_back(std::move(finding));
+    }
   }
 
   std::string difference(const Candidate& candidate, const std::string& path) const {
@@ -207,6 +282,11 @@ class Prover {
     return (options_.witnesses.empty() ? "" : options_.witnesses + "/") + name + ".json";
   }
 
+  void note_not_written(const std::string& sentence) {
+    std::lock_guard guard(mutex_);
+    not_written_.insert(sentence);
+  }
+
   // When the program cannot be started at all, trying the next candidate is of no use.
   void stop_for(const std::string& problem) {
     std::lock_guard guard(mutex_);
@@ -219,6 +299,7 @@ class Prover {
     proof.finding.verdict = proof.verdict;
     proof.finding.accesses = run.accesses;
     proof.finding.unit = run.unit;
+    if (!run.cause.rule.empty()) proof.finding.cause = run.cause;
     proof.finding.proof = run.proof.name;
     proof.finding.why = run.proof.why;
     proof.finding.note = run.proof.reason;
@@ -237,8 +318,10 @@ class Prover {
   uint64_t trace_limit_ = 0;
   std::atomic<size_t> next_{0};
   std::atomic<bool> stop_{false};
-  std::mutex mutex_;  // of names_ and report_.problem
-  std::set<std::string> names_;
+  std::mutex mutex_;  // of names_, not_written_, ended_, counts_ and report_.problem
+  std::set<std::string> names_, not_written_;
+  std::vector<Ended> ended_;  // the first run of each way to fail
+  std::map<std::pair<FailureEnd, int>, uint64_t> counts_;
 };
 
 }  // namespace

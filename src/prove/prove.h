@@ -20,6 +20,7 @@
 #include "model/sets.h"
 #include "model/units.h"
 #include "prove/program_line.h"
+#include "units/find.h"
 
 namespace cleave {
 struct RecordedTrace;
@@ -32,9 +33,8 @@ struct ProveOptions {
   std::string recorded;  // the trace that the candidates are of: sites are known from it
   const RecordedTrace* records =
       nullptr;            // the same trace with its records, if it has any: plans count visits with them
-  std::string scratch;    // folder for the traces of the runs, which must exist; they are removed
   std::string witnesses;  // folder for the witness files; empty: here
-  UnitOptions units;
+  units::UnitSources units;
   SetOptions sets;
   bool final_writes = true;  // false: --no-final
   bool order_is_real =
@@ -62,7 +62,10 @@ struct ProveReport {
   unsigned runs = 0;
   uint64_t not_tried = 0;  // because the budget ran out
   double seconds = 0;
-  std::string problem;  // when nothing could be run at all
+  std::string problem;                   // when nothing could be run at all
+  std::vector<std::string> not_written;  // why there are no witness files, a sentence each
+  std::vector<Finding> failures;         // ways in which runs failed, with a witness of one run each
+  uint64_t failed = 0;                   // runs that did
 };
 
 // `findings` are those of the candidates, index by index; a proof's finding starts from there.

@@ -111,11 +111,11 @@ class Lane {
     }
   }
 
-  // The second record of a 16-byte operation is no visit of its own. What only writes a range has no point
-  // before it.
+  // The second record of a 16-byte operation is no visit of its own. Where a range is read and written, the
+  // point is before the first.
   const SegmentPlan* hook_of(const Record& record) {
-    const bool atomic = record.kind == RecordKind::atomic;
-    if (!atomic && record.kind != RecordKind::range_read) return nullptr;
+    const bool atomic = record.kind == RecordKind::atomic, writes = record.kind == RecordKind::range_write;
+    if (!atomic && !writes && record.kind != RecordKind::range_read) return nullptr;
     if (record.words.size() < 3) return nullptr;
     if (atomic) {
       const Half half{record.words[0], record.words[1], record.words[2]};
@@ -124,8 +124,10 @@ class Lane {
       first_half_ = half;
       if (second) return nullptr;
     }
-    return recorded_.file->modules().find(record.words[atomic ? 0 : 1] & CLEAVE_HEADER_ADDRESS_MASK,
-                                          UINT64_MAX - 1);
+    const SegmentPlan* hook = recorded_.file->modules().find(
+        record.words[atomic ? 0 : 1] & CLEAVE_HEADER_ADDRESS_MASK, UINT64_MAX - 1);
+    if (hook == nullptr || !writes) return hook;
+    return (hook->module->tables.segments[hook->index].flags & CLEAVE_SEGMENT_POINT) != 0 ? hook : nullptr;
   }
 
   void visit(const Module& module, size_t segment) {

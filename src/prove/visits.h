@@ -1,7 +1,7 @@
 // How often a thread had come to a place of the program when an event happened, as a plan's scheduler counts
-// it: once for each visit of a straight run of code that has an operation of that kind at that place, however
-// many of them it has there and however much memory they touch. A trace's events do not tell that; the
-// records that they were read from do.
+// it: once for each access, atomic operation or call of that kind at that place, however much memory it
+// touches. A trace's events do not tell that (a copy has an event for every word); the records that they were
+// read from do.
 #pragma once
 
 #include <cstdint>

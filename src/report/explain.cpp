@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
+#include "model/place.h"
 #include "report/value.h"
 #include "trace/library.h"
 
@@ -31,6 +33,23 @@ size_t blank_before_file(std::string_view frame) {
 std::string_view function_of(std::string_view frame) { return frame.substr(0, blank_before_file(frame)); }
 std::string_view file_of(std::string_view frame) {
   return frame.substr(std::min(frame.size(), blank_before_file(frame) + 1));
+}
+
+// "ended with exit status 1"
+std::string failure_sentence(const FailureReport& failure) {
+  switch (failure.end) {
+    case FailureEnd::Exit:
+      return fmt::format("ended with exit status {}", failure.number);
+    case FailureEnd::Signal:
+      return fmt::format("was killed by {}", failure_end(failure));
+    case FailureEnd::Deadlock:
+      return "ended in a deadlock";
+    case FailureEnd::Livelock:
+      return "ended in a livelock";
+    case FailureEnd::TimeLimit:
+      return "did not end within its time limit";
+  }
+  return {};
 }
 
 std::string value(const AccessReport& access) {
@@ -75,6 +94,26 @@ std::string why_triple(const Finding& finding) {
   }
 }
 
+std::string seeds_text(const std::vector<uint64_t>& seeds) {
+  constexpr size_t kNamed = 12;
+  std::string text;
+  for (size_t i = 0; i < std::min(seeds.size(), kNamed); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", seeds[i]);
+  return seeds.size() > kNamed ? text + fmt::format(" and {} more", seeds.size() - kNamed) : text;
+}
+
+std::string why_failure(const FailureReport& failure) {
+  std::string text = "The program " + failure_sentence(failure);
+  const bool directed = failure.first.empty();  // those of predict: plans lead them to a violation
+  if (failure.runs > 1)
+    text += fmt::format(" in {} of {} {}runs", failure.failed, failure.runs, directed ? "directed " : "");
+  if (!failure.first.empty())
+    text += fmt::format("{} {}", failure.failed > 1 ? ", first in" : ", in", failure.first);
+  text += ".";
+  if (failure.seeds.size() > 1) text += fmt::format(" Seeds: {}.", seeds_text(failure.seeds));
+  return text;
+}
+
 // A triple that was predicted, not run: the recorded values belong to another order and would mislead.
 std::string why_predicted(const Finding& finding) {
   const std::string unit = or_else(finding.unit, "the unit"), remote = finding.accesses[1].thread;
@@ -110,6 +149,13 @@ std::string why_predicted(const Finding& finding) {
 
 }  // namespace
 
+std::string failure_end(const FailureReport& failure) {
+  if (failure.end == FailureEnd::Exit) return fmt::format("exit status {}", failure.number);
+  if (failure.end == FailureEnd::Signal)
+    return fmt::format("signal {} ({})", failure.number, strsignal(failure.number));
+  return failure.end == FailureEnd::TimeLimit ? "time limit" : std::string(word_of(failure.end));
+}
+
 std::string headline(const Finding& finding) {
   std::string line(word_of(finding.verdict));
   switch (finding.kind) {
@@ -124,6 +170,12 @@ std::string headline(const Finding& finding) {
       break;
     case FindingKind::StaleValue:
       line += " stale value";
+      break;
+    case FindingKind::Failure:
+      line += " failure";
+      if (finding.failure) line += fmt::format(": {}", failure_end(*finding.failure));
+      if (finding.failure && finding.failure->runs > 1)
+        line += fmt::format(" in {} of {} runs", finding.failure->failed, finding.failure->runs);
       break;
   }
   if (!finding.variable.empty()) line += " on " + finding.variable;
@@ -140,7 +192,53 @@ std::string operation(const AccessReport& access, const std::string& variable) {
   return text;
 }
 
-std::string why(const Finding& finding) {
+std::string cause(const Finding& finding) {
+  const CauseReport& cause = finding.cause;
+  if (cause.rule.empty()) return {};
+  const bool same = cause.first.variable == cause.second.variable;
+  const std::string first = fmt::format("`{}` (line {})", cause.first.variable, cause.first.line);
+  const std::string second =
+      fmt::format("{} (line {})", same ? "it" : "`" + cause.second.variable + "`", cause.second.line);
+  const char* acted = cause.second.op == "read" ? "used" : "changed";
+  if (cause.rule == "read-read")
+    return fmt::format("`{}` read {}, then {}{}, and combined the values.", finding.unit, first, second,
+                       same ? " again" : "");
+  if (cause.rule == "write-write")
+    return fmt::format("`{}` wrote {}, then {}, which others read together.", finding.unit, first, second);
+  return fmt::format("`{}` {} {}, then {} {}.", finding.unit,
+                     cause.by_data && cause.second.op != "read" ? "computed with" : "decided on", first,
+                     acted, second);
+}
+
+namespace {
+
+std::string thread_and(const AccessReport& access, const char* verb) {
+  return fmt::format("{} {}", or_else(access.thread, "a thread"), verb);
+}
+
+// What a free among the accesses makes of the violation; empty if there is none.
+std::string what_is_freed(const AccessReport& free, const AccessReport& later, const std::string& variable) {
+  if (free.op != kFreeOperation) return {};
+  const std::string name = or_else(later.variable.empty() ? variable : later.variable, "the memory");
+  if (later.op == kFreeOperation)
+    return fmt::format("Double free: {}, which {} already, of {}. ", thread_and(later, "frees what"),
+                       thread_and(free, "has freed"), name);
+  return fmt::format("Use after free: {} {} after {} the memory it lies in. ",
+                     thread_and(later, later.op == "read" ? "reads" : "writes"), name,
+                     thread_and(free, "has freed"));
+}
+
+std::string what_is_freed(const Finding& finding) {
+  if (finding.kind == FindingKind::Triple && finding.accesses.size() == 3)
+    return what_is_freed(finding.accesses[1], finding.accesses[2], finding.variable);
+  for (const EdgeReport& edge : finding.edges) {
+    std::string text = what_is_freed(edge.first, edge.second, edge.variable);
+    if (!text.empty()) return text;
+  }
+  return {};
+}
+
+std::string why_unserializable(const Finding& finding) {
   if (!finding.why.empty()) return finding.why;
   switch (finding.kind) {
     case FindingKind::Triple:
@@ -156,13 +254,28 @@ std::string why(const Finding& finding) {
              "first can change both.";
     case FindingKind::StaleValue:
       return "A value read in one critical section is used in a later one, where it may no longer hold.";
+    case FindingKind::Failure:
+      return finding.failure ? why_failure(*finding.failure) : std::string();
   }
   return {};
 }
 
+}  // namespace
+
+std::string why(const Finding& finding) { return what_is_freed(finding) + why_unserializable(finding); }
+
 std::string verdict_sentence(const Finding& finding) {
+  if (finding.failure) {
+    const FailureReport& failure = *finding.failure;
+    const bool always = failure.runs > 1 && failure.failed == failure.runs && !failure.first.empty();
+    return always ? "It failed in every run, so it may not depend on the schedule."
+                  : "The program really failed; this finding does not name the units that caused it.";
+  }
   switch (finding.verdict) {
     case Verdict::Infeasible:
+      if (auto replayed = finding.stages.find("replay");
+          replayed != finding.stages.end() && replayed->second == "atomic")
+        return "An execution really did this, and a serial order explains it: it is no violation.";
       return "No execution does this.";
     case Verdict::Candidate:
       return "Nothing cheap rules it out; it has not been seen to happen.";
@@ -183,21 +296,31 @@ std::string verdict_sentence(const Finding& finding) {
 }
 
 std::string how_often(const Finding& finding) {
-  if (finding.occurrences < 2) return {};
+  if (finding.occurrences < 2 || finding.failure) return {};
   return finding.kind == FindingKind::Cycle
              ? fmt::format("These units were in such a cycle {} times.", finding.occurrences)
              : fmt::format("Found {} times at these places.", finding.occurrences);
 }
 
-std::string replay_command(const Finding& finding) {
+namespace {
+
+std::string with_witness(std::string_view command, const Finding& finding) {
   if (finding.witness.empty()) return {};
   const bool plain =
       finding.witness.find_first_not_of(
           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./+:@%") == std::string::npos;
-  if (plain) return "cleave replay " + finding.witness;
+  if (plain) return fmt::format("{} {}", command, finding.witness);
   std::string quoted = "'";
   for (char c : finding.witness) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return "cleave replay " + quoted + "'";
+  return fmt::format("{} {}'", command, quoted);
+}
+
+}  // namespace
+
+std::string replay_command(const Finding& finding) { return with_witness("cleave replay", finding); }
+
+std::string explain_command(const Finding& finding) {
+  return finding.failure ? with_witness("cleave explain", finding) : std::string();
 }
 
 std::string unit_label(const UnitReport& unit) {

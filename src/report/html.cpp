@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "base/printable.h"
 #include "report/explain.h"
 #include "report/html_page.h"
 #include "report/same_split.h"
@@ -36,6 +37,16 @@ std::string escape(std::string_view text) {
       default:
         out += c;
     }
+  }
+  return out;
+}
+
+std::string escape_lines(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    out += escape(text.substr(0, end)) + "\n";
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return out;
 }
@@ -111,7 +122,9 @@ class Page {
     }
     out_ += fmt::format("<p>{}</p>\n<p class=\"soft\">{}{}</p>\n", escape(why(finding)),
                         escape(verdict_sentence(finding)),
-                        finding.occurrences > 1 ? " " + how_often(finding) : "");
+                        how_often(finding).empty() ? "" : " " + how_often(finding));
+    if (finding.failure && !finding.failure->text.empty())
+      out_ += fmt::format("<pre>{}</pre>\n", escape_lines(finding.failure->text));
     if (!finding.note.empty()) out_ += fmt::format("<p>Note: {}</p>\n", escape(finding.note));
     for (const std::string& hint : finding.hints) {
       const size_t end = std::min(hint.find('\n'), hint.size());

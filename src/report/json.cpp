@@ -51,6 +51,20 @@ void cycle_to_json(Json& json, const Finding& finding) {
     json["edges"].push_back(std::move(out));
   }
   for (const auto& view : finding.views) json["views"].push_back(view);
+  for (const AccessReport& step : finding.path) json["path"].push_back(access_to_json(step));
+  if (finding.rank != 0) json["rank"] = finding.rank;
+}
+
+Json failure_to_json(const FailureReport& failure) {
+  Json json;
+  json["end"] = word_of(failure.end);
+  if (failure.end == FailureEnd::Exit || failure.end == FailureEnd::Signal) json["number"] = failure.number;
+  json["failed"] = failure.failed;
+  json["runs"] = failure.runs;
+  if (!failure.seeds.empty()) json["seeds"] = failure.seeds;
+  put(json, "first", failure.first);
+  put(json, "text", failure.text);
+  return json;
 }
 
 Json finding_to_json(const Finding& finding) {
@@ -64,9 +78,15 @@ Json finding_to_json(const Finding& finding) {
   put(json, "set", finding.set);
   for (const AccessReport& access : finding.accesses) json["accesses"].push_back(access_to_json(access));
   cycle_to_json(json, finding);
+  if (finding.failure) json["failure"] = failure_to_json(*finding.failure);
   if (!finding.stages.empty()) json["stages"] = finding.stages;
   put(json, "proof", finding.proof);
   put(json, "witness", finding.witness);
+  if (!finding.cause.rule.empty()) {
+    json["cause"] = {{"rule", finding.cause.rule}, {"by_data", finding.cause.by_data}};
+    json["cause"]["first"] = access_to_json(finding.cause.first);
+    json["cause"]["second"] = access_to_json(finding.cause.second);
+  }
   put(json, "why", finding.why);
   put(json, "note", finding.note);
   if (!finding.hints.empty()) json["hints"] = finding.hints;
@@ -161,7 +181,7 @@ class Reader {
   Error* error_;
 };
 
-constexpr int kVerdictCount = 5, kKindCount = 4, kPatternCount = 6, kRoleCount = 5;
+constexpr int kVerdictCount = 5, kKindCount = 5, kPatternCount = 6, kRoleCount = 6, kFailureEndCount = 5;
 
 AccessReport read_access(const Reader& reader, const Json& json, const std::string& where) {
   AccessReport access;
@@ -205,6 +225,10 @@ void read_cycle(const Reader& reader, const Json& json, const std::string& where
     finding.edges.push_back(std::move(edge));
   });
   finding.split = static_cast<uint32_t>(reader.number(json, "split", where, UINT32_MAX, UINT32_MAX));
+  reader.each(json, "path", where, [&](const Json& item, const std::string& at) {
+    finding.path.push_back(read_access(reader, item, at));
+  });
+  finding.rank = static_cast<uint32_t>(reader.number(json, "rank", where, 0, UINT32_MAX));
   if (const Json* views = reader.member(json, "views")) {
     if (!views->is_array()) return reader.fail(where + ".views", "is not a list");
     for (const Json& view : *views) finding.views.push_back(reader.texts(view, where + ".views"));
@@ -223,6 +247,27 @@ void read_words(const Reader& reader, const Json& json, const char* name, const 
   }
 }
 
+void read_failure(const Reader& reader, const Json& json, const std::string& where, Finding& finding) {
+  const Json* object = reader.member(json, "failure");
+  if (object == nullptr) return;
+  const std::string path = where + ".failure";
+  if (!object->is_object()) return reader.fail(path, "is not an object");
+  FailureReport& failure = finding.failure.emplace();
+  failure.end = reader.word<FailureEnd>(*object, "end", path, kFailureEndCount);
+  failure.number = static_cast<int>(reader.number(*object, "number", path, 0, INT32_MAX));
+  failure.failed = reader.number(*object, "failed", path, 0, UINT64_MAX);
+  failure.runs = reader.number(*object, "runs", path, 0, UINT64_MAX);
+  failure.first = reader.text(*object, "first", path);
+  failure.text = reader.text(*object, "text", path);
+  const Json* seeds = reader.member(*object, "seeds");
+  if (seeds == nullptr) return;
+  if (!seeds->is_array()) return reader.fail(path + ".seeds", "is not a list");
+  for (const Json& seed : *seeds) {
+    if (!seed.is_number_unsigned()) return reader.fail(path + ".seeds", "holds something that is not a seed");
+    failure.seeds.push_back(seed.get<uint64_t>());
+  }
+}
+
 Finding read_finding(const Reader& reader, const Json& json, const std::string& where) {
   Finding finding;
   finding.id = reader.text(json, "id", where);
@@ -236,9 +281,16 @@ Finding read_finding(const Reader& reader, const Json& json, const std::string& 
     finding.accesses.push_back(read_access(reader, item, at));
   });
   read_cycle(reader, json, where, finding);
+  read_failure(reader, json, where, finding);
   read_words(reader, json, "stages", where, finding.stages);
   finding.proof = reader.text(json, "proof", where);
   finding.witness = reader.text(json, "witness", where);
+  if (const Json* cause = reader.member(json, "cause"); cause != nullptr && cause->is_object()) {
+    finding.cause.rule = reader.text(*cause, "rule", where + ".cause");
+    finding.cause.by_data = cause->contains("by_data") && (*cause)["by_data"] == true;
+    finding.cause.first = read_end(reader, *cause, "first", where + ".cause");
+    finding.cause.second = read_end(reader, *cause, "second", where + ".cause");
+  }
   finding.why = reader.text(json, "why", where);
   finding.note = reader.text(json, "note", where);
   if (const Json* hints = reader.member(json, "hints"))
@@ -279,6 +331,7 @@ std::string to_json(const Findings& findings, std::string_view version) {
   put(json, "program", findings.program);
   put(json, "trace", findings.trace);
   if (!findings.facts.empty()) json["facts"] = findings.facts;
+  put(json, "unfinished", findings.unfinished);
   json["stages"] = Json::array();
   for (const StageReport& stage : findings.stages) json["stages"].push_back(stage_to_json(stage));
   json["findings"] = Json::array();
@@ -301,6 +354,8 @@ Result<Findings> from_json(std::string_view text, std::string_view place) {
   findings.program = reader.text(json, "program", "");
   findings.trace = reader.text(json, "trace", "");
   read_words(reader, json, "facts", "", findings.facts);
+  if (const Json* unfinished = reader.member(json, "unfinished"))
+    findings.unfinished = reader.texts(*unfinished, "unfinished");
   reader.each(json, "stages", "", [&](const Json& item, const std::string& at) {
     findings.stages.push_back(read_stage(reader, item, at));
   });

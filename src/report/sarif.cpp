@@ -19,7 +19,7 @@ struct Rule {
 };
 
 // One rule for each thing a finding can be; a finding's ruleIndex counts in this list.
-constexpr std::array<Rule, 9> kRules = {{
+constexpr std::array<Rule, 10> kRules = {{
     {"cleave/RWR", "UnrepeatableRead",
      "A unit reads a location twice and another thread writes it in between."},
     {"cleave/RWW", "LostUpdate",
@@ -36,6 +36,7 @@ constexpr std::array<Rule, 9> kRules = {{
     {"cleave/stale-value", "StaleValue", "A value from one critical section is used in a later one."},
     {"cleave/triple", "UnserializableTriple",
      "Another thread's access falls between two accesses of a unit."},
+    {"cleave/failure", "FailingRun", "The program failed when it was run."},
 }};
 
 std::string rule_id(const Finding& finding) {
@@ -162,6 +163,7 @@ Json result_of(const Finding& finding) {
   if (!finding.proof.empty()) properties["proof"] = finding.proof;
   if (!finding.hints.empty()) properties["hints"] = finding.hints;
   if (std::string command = replay_command(finding); !command.empty()) properties["replay"] = command;
+  if (std::string command = explain_command(finding); !command.empty()) properties["explain"] = command;
   return result;
 }
 

@@ -52,11 +52,17 @@ bool is_id(std::string_view text) {
 
 }  // namespace
 
+namespace {
+
+bool covers_word(const std::string& word, const Finding& finding) {
+  return looks_like_id(word) ? word == finding.id : matches(word, finding.variable);
+}
+
+}  // namespace
+
 bool Suppressions::covers(const Finding& finding) const {
-  if (words.contains(finding.id)) return true;
-  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-    return !looks_like_id(word) && matches(word, finding.variable);
-  });
+  return std::any_of(words.begin(), words.end(),
+                     [&](const std::string& word) { return covers_word(word, finding); });
 }
 
 Result<Suppressions> parse_suppressions(std::string_view text, std::string_view place) {
@@ -82,7 +88,7 @@ void sort_findings(Findings& findings) {
   std::vector<Finding>& list = findings.findings;
   auto key = [&list](size_t i) {
     const Finding& finding = list[i];
-    return std::tuple(-static_cast<int>(finding.verdict), finding.pattern == Pattern::WWW,
+    return std::tuple(-static_cast<int>(finding.verdict), finding.rank, finding.pattern == Pattern::WWW,
                       finding.units.size(), std::string_view(finding.variable),
                       std::string_view(finding.unit), finding.pattern, std::string_view(finding.id), i);
   };
@@ -95,33 +101,83 @@ void sort_findings(Findings& findings) {
   list = std::move(sorted);
 }
 
-// The strongest stands for all of them.
-void join_library_findings(Findings& findings) {
-  using Places = std::vector<std::string>;
-  std::map<std::pair<std::string, Places>, size_t> first;
-  std::vector<Finding> kept;
+namespace {
+
+bool in_library(const Finding& finding) {
+  auto within = [](const AccessReport& access) { return !inside(access).empty(); };
+  return std::any_of(finding.accesses.begin(), finding.accesses.end(), within) ||
+         std::any_of(finding.edges.begin(), finding.edges.end(),
+                     [&](const EdgeReport& edge) { return within(edge.first) || within(edge.second); });
+}
+
+// What a person sees of where a finding is; an access of the library's is where the library was called.
+std::vector<std::string> places_of(const Finding& finding) {
+  std::vector<std::string> seen;
+  auto add = [&](const AccessReport& access) {
+    seen.push_back(fmt::format("{} {}", access.op, place(access)));
+  };
+  for (const AccessReport& access : finding.accesses) add(access);
+  for (const EdgeReport& edge : finding.edges) add(edge.first), add(edge.second);
+  return seen;
+}
+
+std::vector<std::string> id_and_places(const Finding& finding) {
+  std::vector<std::string> seen = places_of(finding);
+  seen.push_back(finding.id);
+  return seen;
+}
+
+std::vector<std::string> contents_and_places(const Finding& finding) {
+  std::vector<std::string> seen = places_of(finding);
+  for (std::string_view word : {word_of(finding.kind), word_of(finding.pattern),
+                                std::string_view(finding.variable), std::string_view(finding.set)})
+    seen.emplace_back(word);
+  for (const UnitReport& unit : finding.units) seen.push_back(unit.name);
+  return seen;
+}
+
+struct Joined {
+  Finding finding;
+  bool library = false;  // one of those that it stands for is of the library's insides
+};
+
+void join(Joined& into, Joined other) {
+  const uint64_t occurrences = into.finding.occurrences + other.finding.occurrences;
+  std::string id = std::min(into.finding.id, other.finding.id);
+  if (other.finding.verdict > into.finding.verdict) into.finding = std::move(other.finding);
+  into.finding.occurrences = occurrences;
+  into.finding.id = std::move(id);
+  into.library = into.library || other.library;
+}
+
+}  // namespace
+
+// Two rounds: an access in the library and one next to it, at the same line, may have one id.
+void join_same_findings(Findings& findings) {
+  std::vector<Joined> kept;
+  std::map<std::vector<std::string>, size_t> first;
   for (Finding& finding : findings.findings) {
-    Places places;
-    bool library = false;
-    for (const AccessReport& access : finding.accesses) {
-      places.push_back(place(access));
-      library = library || !inside(access).empty();
-    }
-    if (!library) {
-      kept.push_back(std::move(finding));
-      continue;
-    }
-    auto [it, fresh] = first.try_emplace({finding.id, std::move(places)}, kept.size());
-    if (fresh) {
-      kept.push_back(std::move(finding));
-      continue;
-    }
-    Finding& other = kept[it->second];
-    const uint64_t occurrences = other.occurrences + finding.occurrences;
-    if (finding.verdict > other.verdict) other = std::move(finding);
-    other.occurrences = occurrences;
+    auto [it, fresh] = first.try_emplace(id_and_places(finding), kept.size());
+    Joined one{.finding = std::move(finding)};
+    one.library = in_library(one.finding);
+    if (fresh)
+      kept.push_back(std::move(one));
+    else
+      join(kept[it->second], std::move(one));
   }
-  findings.findings = std::move(kept);
+  first.clear();
+  std::vector<Joined> rest;
+  for (Joined& one : kept) {
+    auto [it, fresh] = one.library ? first.try_emplace(contents_and_places(one.finding), rest.size())
+                                   : std::pair(first.end(), true);
+    if (fresh)
+      rest.push_back(std::move(one));
+    else
+      join(rest[it->second], std::move(one));
+  }
+  findings.findings.clear();
+  for (Joined& one : rest) findings.findings.push_back(std::move(one.finding));
+  separate_ids(findings.findings);  // a run may have had one of two at other places
 }
 
 namespace {
@@ -154,20 +210,27 @@ bool left_out(const Finding& finding, const Selection& selection) {
 
 Selected select(Findings& findings, const Selection& selection) {
   Selected selected;
+  std::erase_if(findings.findings, [&](const Finding& finding) {
+    return finding.verdict == Verdict::Infeasible && !selection.keep_infeasible;
+  });
+  join_same_findings(findings);
+  for (const std::string& word : selection.suppressions.words) {
+    if (std::none_of(findings.findings.begin(), findings.findings.end(),
+                     [&](const Finding& finding) { return covers_word(word, finding); }))
+      selected.unmatched.push_back(word);
+  }
   SpokenOf suppressed, known;
   for (const Finding& finding : findings.findings) {
     if (selection.suppressions.words.contains(finding.id)) suppressed.add(finding);
   }
   for (const Finding& finding : selection.baseline) known.add(finding);
   std::erase_if(findings.findings, [&](const Finding& finding) {
-    if (finding.verdict == Verdict::Infeasible && !selection.keep_infeasible) return true;
     if (suppressed.covers(finding) || selection.suppressions.covers(finding))
       return ++selected.suppressed, true;
     if (known.covers(finding)) return ++selected.known, true;
     selected.fails = selected.fails || finding.verdict >= selection.fail_on;
     return false;
   });
-  join_library_findings(findings);
   sort_findings(findings);
   return selected;
 }

@@ -31,9 +31,10 @@ struct Selection {
 // by variable, unit and id.
 void sort_findings(Findings& findings);
 
-// Findings of the standard library's insides with the same id and the same places become one: to a person
-// they are.
-void join_library_findings(Findings& findings);
+// Findings that are one to a person become one: those with the same id and the same places, and those of the
+// standard library's insides that were called from the same places. The strongest stands for all of them,
+// under the least of their ids. No two of those that are left share one.
+void join_same_findings(Findings& findings);
 
 // Whether a finding is suppressed or in the baseline. O(baseline).
 bool left_out(const Finding& finding, const Selection& selection);
@@ -41,6 +42,7 @@ bool left_out(const Finding& finding, const Selection& selection);
 struct Selected {
   uint64_t suppressed = 0, known = 0;  // taken out
   bool fails = false;                  // a finding at or above fail_on is left
+  std::vector<std::string> unmatched;  // suppressions that no finding fits
 };
 
 // Takes out what is infeasible (unless it is kept), suppressed or in the baseline, and sorts the rest. With a

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <map>
-#include <memory>
 #include <vector>
 
+#include "base/printable.h"
 #include "report/explain.h"
 #include "report/same_split.h"
 #include "report/text.h"
@@ -80,10 +78,11 @@ class Renderer {
   void render_finding(const Finding& finding) {
     const std::string head = printable(headline(finding));
     const std::string verdict(word_of(finding.verdict));
-    const size_t used = width_of(head) + 2 + finding.id.size();
+    const std::string id = printable(finding.id);
+    const size_t used = width_of(head) + 2 + width_of(id);
     const std::string gap = used < width_ ? std::string(width_ - used + 2, ' ') : "  ";
     line(paint_(verdict, style_of(finding.verdict)) + paint_(head.substr(verdict.size()), Style::Bold) + gap +
-         paint_(finding.id, Style::Dim));
+         paint_(id, Style::Dim));
     if (!finding.accesses.empty()) {
       timeline(finding);
       accesses(finding);
@@ -91,7 +90,10 @@ class Renderer {
     if (!finding.edges.empty()) cycle(finding);
     if (finding.kind == FindingKind::StaleValue || finding.edges.empty()) units(finding);
     views(finding);
+    sentence(cause(finding));
+    path(finding);
     sentence(why(finding));
+    if (finding.failure) failure_text(*finding.failure);
     sentence(verdict_sentence(finding));
     sentence(how_often(finding));
     if (!finding.note.empty()) sentence("Note: " + finding.note);
@@ -104,7 +106,19 @@ class Renderer {
       }
     }
     if (std::string command = replay_command(finding); !command.empty()) {
-      line("  " + paint_("replay: ", Style::Dim) + paint_(command, Style::Bold));
+      line("  " + paint_("replay: ", Style::Dim) + paint_(printable(command), Style::Bold));
+    }
+    if (std::string command = explain_command(finding); !command.empty()) {
+      line("  " + paint_("what it needs: ", Style::Dim) + paint_(printable(command), Style::Bold));
+    }
+  }
+
+  // Who holds and waits for what, as it is: in lines.
+  void failure_text(const FailureReport& failure) {
+    for (size_t at = 0; at < failure.text.size();) {
+      const size_t end = std::min(failure.text.find('\n', at), failure.text.size());
+      line("    " + printable(failure.text.substr(at, end - at)));
+      at = end + 1;
     }
   }
 
@@ -136,7 +150,7 @@ class Renderer {
   }
 
   void access_line(std::string_view label, const AccessReport& access) {
-    std::string text = fmt::format("  {}  {} {}", label, printable(access.thread), access.op);
+    std::string text = fmt::format("  {}  {} {}", label, printable(access.thread), printable(access.op));
     if (!access.value.empty()) text += " " + printable(value_for_people(access));
     if (std::string at = nearer(place(access)); !at.empty())
       text += "  " + paint_(printable(at), Style::Bold);
@@ -189,12 +203,20 @@ class Renderer {
       line(printable(fmt::format("  view {{{}}}", fmt::join(view, ", "))));
   }
 
+  void path(const Finding& finding) {
+    for (const AccessReport& step : finding.path)
+      line(paint_(fit(fmt::format("  by way of {} in {}  {}", printable(step.op), printable(step.function),
+                                  printable(nearer(place(step)))),
+                      width_),
+                  Style::Dim));
+  }
+
   void render_stages() {
     // `check` counts no triples; what it looked at stands among the facts.
-    if (findings_.stages.empty() || findings_.command == "check") return;
+    if (findings_.stages.empty() || findings_.command == "check" || findings_.command == "static") return;
     std::vector<std::vector<std::string>> rows{{"stage", "triples", "sites", "seconds"}};
     for (const StageReport& stage : findings_.stages) {
-      rows.push_back({stage.name, fmt::format("{}", stage.triples), fmt::format("{}", stage.sites),
+      rows.push_back({printable(stage.name), fmt::format("{}", stage.triples), fmt::format("{}", stage.sites),
                       fmt::format("{:.3f}", stage.seconds)});
     }
     out_ += table(rows, 0, paint_) + "\n";
@@ -217,7 +239,8 @@ class Renderer {
   }
 
   void render_total() {
-    if (findings_.findings.empty()) return line("Nothing found.");
+    if (findings_.findings.empty())
+      return line(findings_.unfinished.empty() ? "Nothing found." : "Nothing found so far.");
     std::array<size_t, 5> counts{};
     size_t total = 0, more = 0;
     for (const SameSplit& group : groups_) {
@@ -244,20 +267,6 @@ class Renderer {
 };
 
 }  // namespace
-
-SourceLine source_lines_from_disk() {
-  auto files = std::make_shared<std::map<std::string, std::vector<std::string>, std::less<>>>();
-  return [files](std::string_view file, uint32_t number) -> std::optional<std::string> {
-    auto it = files->find(file);
-    if (it == files->end()) {
-      it = files->emplace(std::string(file), std::vector<std::string>()).first;
-      std::ifstream in{std::string(file)};
-      for (std::string text; std::getline(in, text);) it->second.push_back(std::move(text));
-    }
-    if (number == 0 || number > it->second.size()) return std::nullopt;
-    return it->second[number - 1];
-  };
-}
 
 std::string to_terminal(const Findings& findings, const TerminalOptions& options) {
   return Renderer(findings, options).render();

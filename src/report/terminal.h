@@ -2,20 +2,12 @@
 // order explains it.
 #pragma once
 
-#include <functional>
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "model/finding.h"
+#include "report/source_files.h"
 
 namespace cleave::report {
-
-// Text of a line of a source file, without its line end; nothing if it is not there.
-using SourceLine = std::function<std::optional<std::string>(std::string_view file, uint32_t line)>;
-
-// Reads from the file system, relative to the working directory; keeps what it has read.
-SourceLine source_lines_from_disk();
 
 struct TerminalOptions {
   bool colour = false;

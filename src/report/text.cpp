@@ -12,19 +12,6 @@ bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xc0u) !
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\t') {
-      out += "  ";
-    } else {
-      out += byte < 0x20 || byte == 0x7f ? '?' : c;
-    }
-  }
-  return out;
-}
-
 size_t width_of(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), starts_character));
 }

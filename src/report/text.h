@@ -8,8 +8,6 @@
 
 namespace cleave::report {
 
-// Control characters become `?` and tabs blanks: names and source lines come from other people's files.
-std::string printable(std::string_view text);
 size_t width_of(std::string_view text);
 // At most `width` wide; what is cut off ends in "...".
 std::string fit(std::string_view text, size_t width);

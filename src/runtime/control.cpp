@@ -2,12 +2,12 @@
 #include "runtime/control.h"
 
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/control_outside.h"
 #include "runtime/control_point.h"
 #include "runtime/message.h"
+#include "runtime/setting.h"
 #include "runtime/state.h"
 
 namespace cleave::runtime {
@@ -28,7 +28,7 @@ Entry* map_array(uint64_t count, Purpose purpose = Purpose::Own) {
 }  // namespace
 
 void start_control() {
-  const char* path = getenv(CLEAVE_CONTROL_VARIABLE);
+  const char* path = setting(CLEAVE_CONTROL_VARIABLE);
   if (path == nullptr || *path == 0) return;
   if (!attach_control_file(path)) return;
   state.controlled = true;
@@ -75,6 +75,10 @@ void control_module(const cleave_module* module) {
   if (watches_milestones()) plan_module(module);
 }
 
+void control_module_gone(const cleave_module* module) {
+  if (control.file != nullptr && watches_milestones()) plan_module_gone(module);
+}
+
 void control_segment(const cleave_segment* segment) {
   if (control.noise) return make_noise(CLEAVE_POINT_access);
   ControlThread* self = controlled_self();
@@ -116,6 +120,7 @@ void control_atomic_end(uint64_t old_value, uint64_t new_value) {
   add_word(self, old_value);
   if (new_value != old_value) add_word(self, new_value);
   if (self->check != CLEAVE_NO_PLACE) plan_check_value(self);
+  if (!control.replaying) watch_polls(self, old_value, new_value);
 }
 
 void control_point(Point what) {

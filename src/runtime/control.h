@@ -87,7 +87,8 @@ struct ControlThread {
   uint64_t value = 0;          // of that, for people: the one word that is no address, or the hash
   uint32_t value_words = 0;
   const uint64_t* record = nullptr;         // where the segment that runs now is recorded
-  const cleave_segment* segment = nullptr;  // that segment
+  const cleave_segment* segment = nullptr;  // that segment: a name, its library may be gone by now
+  uint32_t segment_words = 0;               // of it
   bool first_leg = true;                    // of that segment: the branches in the record's header are its
   uint32_t earlier_words = 0;               // of it, of legs before that one
   uint64_t* open_record = nullptr;  // of all legs of a segment; the thread is at the point before `open_leg`
@@ -107,14 +108,22 @@ struct ControlThread {
   uint64_t loop_hash = 0, last_loop_hash = 0;
   uint32_t repeats = 0, loop_length = 0;
   bool spinning = false;
+  // The same with a loop that counts its rounds: an atomic operation that finds the same and changes nothing.
+  const void* polled = nullptr;  // where it is
+  uint64_t polled_value = 0;
+  uint32_t polls = 0, other_atomics = 0;
+  bool polling = false;
+  bool waits_in_loop() const { return spinning || polling; }
 
   int64_t priority = 0;                  // pct
+  uint32_t speed = 1;                    // random: how often it is chosen, beside the others
   uint32_t* visits = nullptr;            // plan: of each group
   uint32_t milestone = CLEAVE_NO_PLACE;  // plan: its next
   uint32_t not_arrived =
       CLEAVE_NO_PLACE;      // plan: the first it has not come to; those before it wait for a point
   bool keeps_turn = false;  // plan: what its milestone stands for must happen before anybody else runs
   uint32_t check = CLEAVE_NO_PLACE;  // plan: milestone whose value is known at the next point
+  uint64_t next_switch = 0;          // switches: the first that may still come
   uint64_t pinned_at = UINT64_MAX;   // replay: its next value from outside
 };
 
@@ -164,14 +173,21 @@ struct Control {
   uint64_t progress = 0;                 // tells a deadlock from a chance to look again
   uint64_t progress_at_probe = UINT64_MAX;
   uint64_t spin_yields = 0;  // since somebody did something new
+  uint64_t polls = 0;        // of threads that do nothing else, while all that could run do that
+  uint64_t longest_run = kLongestRun;
 
   uint64_t pct_next = UINT64_MAX;  // point of the next priority change
   uint32_t pct_changes = 0;
   int64_t pct_lowest = 0;
-  uint64_t access_odds = 2;  // random: one in so many
+  uint64_t access_odds = 2;  // random: one in so many; 0: never
+  uint32_t starters_speed = 1;
 
   uint32_t plan_next = 0, plan_total = 0;
   uint64_t replay_run = 0;
+
+  ControlThread* draining = nullptr;     // it is about to end the process, and lets the others go on first
+  uint64_t drain_until = 0;              // that point
+  uint64_t drain_deadline = UINT64_MAX;  // who sleeps for longer is not waited for
 };
 extern Control control;
 extern __thread ControlThread* controlled __attribute__((tls_model("initial-exec")));
@@ -243,9 +259,10 @@ class ControlLock {
 // --- control.cpp: start, what the hooks call
 void start_control();  // from initialise(); nothing unless CLEAVE_CONTROL is set
 void control_module(const cleave_module* module);
-void control_segment(const cleave_segment* segment);  // from __cleave_reserve, before room is made
-void control_settle();                                // before the buffer is given away
-void control_moved();                                 // afterwards: the cursor stands somewhere else
+void control_module_gone(const cleave_module* module);  // about to be unloaded
+void control_segment(const cleave_segment* segment);    // from __cleave_reserve, before room is made
+void control_settle();                                  // before the buffer is given away
+void control_moved();                                   // afterwards: the cursor stands somewhere else
 void control_range(const cleave_segment* segment);
 void control_atomic_begin(const cleave_segment* segment);
 void control_atomic_end(uint64_t old_value, uint64_t new_value);
@@ -359,12 +376,20 @@ void no_stretches();                      // from now on; by the holder
 bool watch_loop(ControlThread* self, uint64_t weight);
 // The anchor did not come back: a new one.
 void drop_anchor(ControlThread* self, const void* place);
+// The thread has done an atomic operation at its place. True when it had rather yield at its next point.
+void watch_polls(ControlThread* self, uint64_t old_value, uint64_t new_value);
 inline constexpr uint32_t kLongestLoop = 64;  // points
+
+// --- control_drain.cpp: main returns, or somebody calls exit, while other threads could go on
+void control_drain();
+bool drain_is_spent();       // they have had all the points that they get
+ControlThread* end_drain();  // under the lock: the thread that ends the process, which is ready again
 
 // --- control_plan.cpp
 void start_plan();
 bool watches_milestones();
 void plan_module(const cleave_module* module);
+void plan_module_gone(const cleave_module* module);
 void plan_new_thread(ControlThread* thread);
 // A thread is held at points only, and after the point was counted: else a replay would not know where it
 // stood.
@@ -375,12 +400,20 @@ void plan_ended(ControlThread* thread);
 void stop_plan(cleave_plan_why why, ControlThread* thread);  // under the lock
 extern const PolicyFunctions kPlanPolicy;
 
+// --- control_switches.cpp
+void switches_new_thread(ControlThread* thread);
+// Under the lock: to whom `holder` shall hand over now, if a switch says so and that thread can run or its
+// wait has a deadline; null otherwise. Each switch is asked for once.
+ControlThread* take_switch(ControlThread* holder, uint32_t how);
+extern const PolicyFunctions kSwitchesPolicy;
+
 // --- control_replay.cpp
 void replay_point(ControlThread* self, Point what, const cleave_segment* segment);
 // The next fingerprint, of the thread's last `points` points.
 void replay_fingerprint(ControlThread* self, uint8_t fingerprint, uint32_t points, Point what,
                         const cleave_segment* segment);
 bool replay_preempts(ControlThread* self);
+bool replay_drains(const ControlThread* self);
 bool replay_takes_turn(const ControlThread* holder);  // where it slept and lost the turn then
 void replay_gives_away(ControlThread* self, Point what);
 ControlThread* replay_next();  // under the lock

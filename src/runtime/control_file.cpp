@@ -97,7 +97,7 @@ void log_run(ControlThread* thread, uint32_t how) {
   else
     control.file->end = CLEAVE_END_FULL;
   thread->run_points = 0;
-  thread->rest_at = kLongestRun;
+  thread->rest_at = control.longest_run;
 }
 
 void locate(const cleave_segment* segment, uint32_t* module, uint32_t* index) {

@@ -9,15 +9,19 @@
 
 #include "runtime/control.h"
 #include "runtime/control_point.h"
+#include "runtime/modules.h"
 #include "runtime/state.h"
 #include "runtime/stream.h"
 
 namespace cleave::runtime {
 namespace {
 
+// The segment's name: its address, which goes into the hashes. Its library may have been unloaded since.
 const cleave_segment* segment_of(uint64_t header) {
   return reinterpret_cast<const cleave_segment*>(header & CLEAVE_HEADER_ADDRESS_MASK);
 }
+// What is known of it.
+const cleave_segment* facts_of(uint64_t header) { return segment_at(header & CLEAVE_HEADER_ADDRESS_MASK); }
 
 bool of_a_segment(uint64_t header) { return (header & CLEAVE_HEADER_ADDRESS_MASK) >= 4096; }
 
@@ -29,10 +33,10 @@ const uint64_t* behind(const uint64_t* record) {
 
 // --- one point after the other, with everything that is kept of it
 
-void look_at_leg(ControlThread* self, const cleave_segment* leg, uint64_t branches, const uint64_t* words,
-                 uint32_t count, bool pointed) {
-  if (!pointed && !(leg->flags & CLEAVE_SEGMENT_ACCESS)) pass_segment(self, leg);
-  if (!pointed && (leg->flags & CLEAVE_SEGMENT_ACCESS)) {
+void look_at_leg(ControlThread* self, const cleave_segment* leg, uint32_t flags, uint64_t branches,
+                 const uint64_t* words, uint32_t count, bool pointed) {
+  if (!pointed && !(flags & CLEAVE_SEGMENT_ACCESS)) pass_segment(self, leg);
+  if (!pointed && (flags & CLEAVE_SEGMENT_ACCESS)) {
     uint64_t step = count_point(self, CLEAVE_POINT_access, leg);
     if (self->stretch <= kWatchedWords) comes_around(self, leg, step, kStretchWords / kWatchedWords);
   }
@@ -42,22 +46,23 @@ void look_at_leg(ControlThread* self, const cleave_segment* leg, uint64_t branch
 
 // The record up to `stop`, one of its legs, or to its end.
 void look_at_record(ControlThread* self, const uint64_t* record, const cleave_segment* stop = nullptr) {
-  const cleave_segment* segment = segment_of(record[0]);
+  const cleave_segment *segment = segment_of(record[0]), *facts = facts_of(record[0]);
   uint64_t branches = record[0] >> CLEAVE_HEADER_ADDRESS_BITS;
   bool pointed = self->pointed;
   self->pointed = false;
-  if (segment->flags & CLEAVE_SEGMENT_LEGS) {
+  if (facts->flags & CLEAVE_SEGMENT_LEGS) {
     uint32_t earlier = 0;
-    for (const cleave_segment* leg = segment + 1; leg != stop && earlier < segment->words; ++leg) {
-      look_at_leg(self, leg, branches, record + 1 + earlier, leg->words - earlier, pointed);
+    for (uint32_t i = 1; segment + i != stop && earlier < facts->words; ++i) {
+      look_at_leg(self, segment + i, facts[i].flags, branches, record + 1 + earlier, facts[i].words - earlier,
+                  pointed);
       branches = CLEAVE_BRANCHES_NONE;
-      earlier = leg->words;
+      earlier = facts[i].words;
       pointed = false;
     }
   } else {
-    look_at_leg(self, segment, branches, record + 1, segment->words, pointed);
+    look_at_leg(self, segment, facts->flags, branches, record + 1, facts->words, pointed);
   }
-  uint64_t words = 1u + segment->words;
+  uint64_t words = 1u + facts->words;
   self->stretch -= words < self->stretch ? words : self->stretch;
 }
 
@@ -69,10 +74,10 @@ struct Hashes {
   uint32_t grouped;
   uint64_t points = 0, counted_chain = 0;
 
-  __attribute__((always_inline)) void leg(const cleave_segment* leg, uint64_t branches, const uint64_t* words,
-                                          uint32_t count, bool pointed) {
+  __attribute__((always_inline)) void leg(const cleave_segment* leg, uint32_t flags, uint64_t branches,
+                                          const uint64_t* words, uint32_t count, bool pointed) {
     if (__builtin_expect(!pointed, 1)) {
-      if (__builtin_expect(leg->flags & CLEAVE_SEGMENT_ACCESS, 1)) {
+      if (__builtin_expect(flags & CLEAVE_SEGMENT_ACCESS, 1)) {
         chain = mix(chain, with_place(step, leg, CLEAVE_POINT_access));
         step = 0;
         ++points;
@@ -107,21 +112,21 @@ const uint64_t* hash_records(ControlThread* self, const uint64_t* record, const 
       record = behind(record);
       continue;
     }
-    const cleave_segment* segment = segment_of(header);
-    uint32_t words = segment->words;
+    const cleave_segment* facts = facts_of(header);
+    uint32_t words = facts->words;
     uint64_t branches = header >> CLEAVE_HEADER_ADDRESS_BITS;
-    if (__builtin_expect(segment->flags & CLEAVE_SEGMENT_LEGS, 0)) {
-      last = segment;
-      for (uint32_t earlier = 0; earlier < words; earlier = last->words) {
+    last = segment_of(header);
+    if (facts->flags & CLEAVE_SEGMENT_LEGS) {
+      for (uint32_t earlier = 0; earlier < words; earlier = facts->words) {
         ++last;
-        hashes.leg(last, branches, record + 1 + earlier, last->words - earlier, pointed);
+        ++facts;
+        hashes.leg(last, facts->flags, branches, record + 1 + earlier, facts->words - earlier, pointed);
         branches = CLEAVE_BRANCHES_NONE;
         pointed = false;
       }
     } else {
-      hashes.leg(segment, branches, record + 1, words, pointed);
+      hashes.leg(last, facts->flags, branches, record + 1, words, pointed);
       pointed = false;
-      last = segment;
     }
     record += 1 + words;
     left -= 1 + words;
@@ -160,7 +165,7 @@ void look_at(ControlThread* self, const uint64_t* record, const uint64_t* to) {
       continue;
     }
     look_at_record(self, record);
-    record += 1 + segment_of(record[0])->words;
+    record += 1 + facts_of(record[0])->words;
   }
 }
 
@@ -196,19 +201,20 @@ void control_crashed() {
   const uint64_t *last = nullptr, *record = self->unseen;
   while (record < to) {
     last = of_a_segment(record[0]) ? record : nullptr;
-    record = last != nullptr ? record + 1 + segment_of(record[0])->words : behind(record);
+    record = last != nullptr ? record + 1 + facts_of(record[0])->words : behind(record);
   }
   const uint64_t* from = self->unseen;
   self->unseen = nullptr;
   if (last == nullptr) return look_at(self, from, to);
   look_at(self, from, last);
   // The legs it has come to are those that have stored something: of each the first word is.
-  const cleave_segment *segment = segment_of(last[0]), *stop = nullptr;
-  size_t stored = segment->words;
-  while (stored > 0 && last[stored] == 0) --stored;
-  if (segment->flags & CLEAVE_SEGMENT_LEGS)
-    for (stop = segment + 1; stop->words < stored;) ++stop;
-  look_at_record(self, last, stop == nullptr || stop->words == segment->words ? nullptr : stop + 1);
+  const cleave_segment* facts = facts_of(last[0]);
+  const size_t stored = stored_words(last, facts->words);
+  uint32_t leg = 0;
+  if (facts->flags & CLEAVE_SEGMENT_LEGS)
+    for (leg = 1; facts[leg].words < stored;) ++leg;
+  bool whole = leg == 0 || facts[leg].words == facts->words;
+  look_at_record(self, last, whole ? nullptr : segment_of(last[0]) + leg + 1);
 }
 
 uint64_t* begin_stretch(ControlThread* self, const uint64_t* record) {

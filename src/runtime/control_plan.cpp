@@ -27,6 +27,7 @@ struct Entry {
 };
 Entry* table;
 uint32_t table_mask;
+const cleave_segment kGone{};  // stands where a segment of an unloaded library stood
 
 uint32_t slot_of(const cleave_segment* segment) {
   return static_cast<uint32_t>((reinterpret_cast<uintptr_t>(segment) >> 2) * UINT64_C(0x9e3779b97f4a7c15) >>
@@ -65,7 +66,7 @@ ControlThread* plan_choose(ControlThread* holder, bool yields) {
                                                                                : next_in_turn(holder);
   ControlThread* wanted = control.by_request[milestones[control.plan_next].thread];
   for (uint32_t hops = 0; wanted != nullptr && hops < 64; ++hops) {
-    if (wanted->standing == Standing::Ready && !wanted->spinning) return wanted;
+    if (wanted->standing == Standing::Ready && !wanted->waits_in_loop()) return wanted;
     if (wanted->standing != Standing::Waiting) break;
     wanted = has_object(wanted);
   }
@@ -107,8 +108,16 @@ void plan_module(const cleave_module* module) {
     if (places[i].identity != module->identity || places[i].segment >= module->segment_count) continue;
     const cleave_segment* segment = module->segments + places[i].segment;
     uint32_t slot = slot_of(segment);
-    while (table[slot].segment != nullptr) slot = (slot + 1) & table_mask;
+    while (table[slot].segment != nullptr && table[slot].segment != &kGone) slot = (slot + 1) & table_mask;
     table[slot] = {segment, places[i].group};
+  }
+}
+
+void plan_module_gone(const cleave_module* module) {
+  for (uint32_t slot = 0; slot <= table_mask; ++slot) {
+    const cleave_segment* segment = table[slot].segment;
+    if (segment >= module->segments && segment < module->segments + module->segment_count)
+      table[slot].segment = &kGone;
   }
 }
 

@@ -45,7 +45,7 @@ inline void absorb(ControlThread* self) {
   const uint64_t* record = self->record;
   uint64_t branches = self->first_leg ? record[0] >> CLEAVE_HEADER_ADDRESS_BITS : CLEAVE_BRANCHES_NONE;
   self->step = with_branches(self->step, branches);
-  for (uint32_t i = 1 + self->earlier_words; i <= self->segment->words; ++i) add_word(self, record[i]);
+  for (uint32_t i = 1 + self->earlier_words; i <= self->segment_words; ++i) add_word(self, record[i]);
   self->record = nullptr;
   if (self->check != CLEAVE_NO_PLACE) plan_check_value(self);
 }
@@ -57,6 +57,7 @@ inline void control_recorded(const uint64_t* record, const cleave_segment* segme
   if (self == nullptr) return;
   self->record = record;
   self->segment = segment;
+  self->segment_words = segment->words;
   self->first_leg = first_leg;
   self->earlier_words = earlier_words;
 }

@@ -32,16 +32,25 @@ ControlThread* serial_choose(ControlThread* holder, bool yields) {
   return holder != nullptr && !yields ? holder : next_in_turn(holder);
 }
 
-// Random: at a synchronization operation one time in two, at an access one time in `access_odds` (which the
-// seed chooses, so that some runs switch often and some rarely), everybody who could run is as likely as
-// another.
+// Random: at every synchronization operation, and at an access one time in `access_odds`, one of those who
+// could run goes on. The seed chooses the odds, so that some runs switch at every access, some rarely, some
+// at synchronization operations only; and whether threads that start others are faster than these. They often
+// have more to do until they start the next than that has: as fast as they, no two of them would overlap.
 bool random_preempts(ControlThread*, Point point) {
-  return below(next_random(), kIsSync[point] ? 2 : control.access_odds) == 0;
+  if (kIsSync[point]) return true;
+  return control.access_odds != 0 && below(next_random(), control.access_odds) == 0;
+}
+ControlThread* random_ready() {
+  uint64_t all = 0;
+  for (uint32_t i = 0; i < control.ready_count; ++i) all += control.ready[i]->speed;
+  uint64_t drawn = random_below(all);
+  uint32_t at = 0;
+  while (drawn >= control.ready[at]->speed) drawn -= control.ready[at++]->speed;
+  return control.ready[at];
 }
 ControlThread* random_choose(ControlThread* holder, bool yields) {
-  if (yields && holder != nullptr) return next_in_turn(control.ready[random_below(control.ready_count)]);
-  ControlThread* chosen = control.ready[random_below(control.ready_count)];
-  return chosen->spinning ? next_in_turn(chosen) : chosen;
+  ControlThread* chosen = random_ready();
+  return (yields && holder != nullptr) || chosen->waits_in_loop() ? next_in_turn(chosen) : chosen;
 }
 
 // Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): random distinct priorities, the highest
@@ -101,18 +110,30 @@ const PolicyFunctions* policy_functions(uint32_t policy) {
       return &kPct;
     case CLEAVE_POLICY_PLAN:
       return &kPlanPolicy;
+    case CLEAVE_POLICY_SWITCHES:
+      return &kSwitchesPolicy;
     default:
       return &kSerial;
   }
 }
 
 void start_policy() {
-  constexpr uint8_t kOdds[] = {1, 1, 2, 2, 4, 8, 16, 64};
+  constexpr uint8_t kOdds[] = {1, 1, 1, 2, 3, 6, 24, 0};
+  constexpr uint32_t kStartersSpeed = 32;
   control.access_odds = kOdds[random_below(sizeof kOdds)];
-  if (control.file->policy == CLEAVE_POLICY_PCT) next_change();
+  control.starters_speed = random_below(2) == 0 ? kStartersSpeed : 1;
+  if (control.file->policy != CLEAVE_POLICY_PCT) return;
+  next_change();
+  // More than all threads together are expected to need: the thread with the highest priority waits for one
+  // of the others.
+  constexpr uint64_t kLeast = UINT64_C(1) << 14;
+  uint64_t expected = control.file->pct_points;
+  control.longest_run = expected < kLeast ? kLeast : expected < kLongestRun ? expected : kLongestRun;
 }
 
 void policy_new_thread(ControlThread* thread) {
+  if (control.file->policy == CLEAVE_POLICY_SWITCHES) return switches_new_thread(thread);
+  if (controlled != nullptr && controlled != thread) controlled->speed = control.starters_speed;
   // 32 random bits above, the index below: distinct, and the order is random.
   thread->priority = static_cast<int64_t>((next_random() >> 33) << 20 | thread->index) + 1;
 }
@@ -127,7 +148,7 @@ ControlThread* next_in_turn(ControlThread* after) {
     ControlThread* thread = control.ready[i];
     uint64_t rank = thread->index - from;  // wraps: smaller indexes come later
     rank &= UINT32_MAX;
-    if (thread->spinning) rank += UINT64_C(1) << 33;
+    if (thread->waits_in_loop()) rank += UINT64_C(1) << 33;
     if (rank < best_rank) {
       best = thread;
       best_rank = rank;

@@ -67,6 +67,12 @@ bool replay_preempts(ControlThread* self) {
   return run->how == CLEAVE_RUN_PREEMPTED && self->run_points == run->points && !last_run();
 }
 
+// Whether there was a drain is not in the schedule; that it gave the turn away here is.
+bool replay_drains(const ControlThread* self) {
+  const cleave_control_run* run = run_now();
+  return run != nullptr && run->how != CLEAVE_RUN_PREEMPTED && run->points == self->run_points && !last_run();
+}
+
 bool replay_takes_turn(const ControlThread* holder) {
   const cleave_control_run* run = run_now();
   return run != nullptr && run->how == CLEAVE_RUN_TAKEN && holder->run_points == run->points && !last_run();

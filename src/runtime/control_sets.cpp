@@ -31,6 +31,7 @@ bool can_look_again(const ControlThread* thread) {
     case CLEAVE_POINT_barrier:
     case CLEAVE_POINT_sleep:
     case CLEAVE_POINT_join:
+    case CLEAVE_POINT_drain:
       return false;
     default:
       return true;
@@ -132,7 +133,7 @@ ControlThread* expire(uint64_t now) {
 
 bool all_ready_spin() {
   for (uint32_t i = 0; i < control.ready_count; ++i)
-    if (!control.ready[i]->spinning) return false;
+    if (!control.ready[i]->waits_in_loop()) return false;
   return true;
 }
 

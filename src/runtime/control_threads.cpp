@@ -200,6 +200,7 @@ ControlThread* new_control_thread(ControlThread* parent) {
   control.threads[control.thread_count++] = thread;
   log_thread(thread);
   policy_new_thread(thread);
+  thread->rest_at = control.longest_run;
   plan_new_thread(thread);
   make_ready(thread);
   return thread;

@@ -5,6 +5,7 @@
 
 #include "runtime/control.h"
 #include "runtime/control_point.h"
+#include "runtime/message.h"
 #include "runtime/scrub.h"
 #include "runtime/state.h"
 #include "runtime/system.h"
@@ -67,22 +68,32 @@ ControlThread* pass_time(ControlThread* thread) {
 ControlThread* pick(ControlThread* holder, bool yields) {
   control.reconsider = false;
   if (control.replaying) return replay_next();
+  if (control.file->policy == CLEAVE_POLICY_SWITCHES) {
+    uint32_t how = holder != nullptr ? CLEAVE_RUN_PREEMPTED : CLEAVE_RUN_GAVE_AWAY;
+    if (ControlThread* next = take_switch(control.holder.load(), how))
+      return next->standing == Standing::Waiting ? pass_time(next) : next;
+  }
   bool random = control.file->policy == CLEAVE_POLICY_RANDOM || control.file->policy == CLEAVE_POLICY_PCT;
   for (;;) {
+    if (drain_is_spent()) return end_drain();
     if (somebody_is_due()) {
       ControlThread* due = expire(virtual_now());
       if (due != nullptr && !random && !control.planning) return due;
     }
     bool idle = control.ready_count == 0;
     if (control.timed_count != 0) {
-      if (random && random_below(64) == 0) return pass_time(control.timed[random_below(control.timed_count)]);
+      if (random && random_below(64) == 0 && control.draining == nullptr)
+        return pass_time(control.timed[random_below(control.timed_count)]);
       ControlThread* first = earliest();
-      if (first != nullptr && control.outside == 0 && (idle || (yields && all_ready_spin())))
-        return pass_time(first);
+      bool soon = first != nullptr && first->deadline <= control.drain_deadline;
+      if (soon && control.outside == 0 && (idle || (yields && all_ready_spin()))) return pass_time(first);
     }
+    if (!idle && control.draining != nullptr && yields && all_ready_spin()) return end_drain();
     if (!idle) return control.policy->choose(holder, yields);
-    if (control.outside != 0 && waits_in_circle()) end_process(CLEAVE_END_DEADLOCK);
-    if (control.outside != 0 || control.ended == control.thread_count) return nullptr;
+    if (control.draining == nullptr) {
+      if (control.outside != 0 && waits_in_circle()) end_process(CLEAVE_END_DEADLOCK);
+      if (control.outside != 0 || control.ended == control.thread_count) return nullptr;
+    }
     if (control.progress != control.progress_at_probe) {
       control.progress_at_probe = control.progress;
       if (probe_waiting()) continue;
@@ -91,6 +102,7 @@ ControlThread* pick(ControlThread* holder, bool yields) {
       stop_plan(CLEAVE_PLAN_STUCK, nullptr);
       continue;
     }
+    if (control.draining != nullptr) return end_drain();
     end_process(CLEAVE_END_DEADLOCK);
   }
 }
@@ -106,6 +118,53 @@ void pass_turn(ControlThread* self, uint32_t how, bool yields) {
   begin_idle();
   // Whoever is due next waits for its time from now on, and not until the next look.
   if (ControlThread* due = earliest(); due != nullptr && due != self) control.wakes = due;
+}
+
+// Nanoseconds of processor time that a thread of ours has had.
+uint64_t processor_time(int tid) {
+  timespec time{};
+  constexpr int kOfOneThread = 4, kScheduled = 2;
+  if (system_call(SYS_clock_gettime, static_cast<long>((~tid << 3) | kOfOneThread | kScheduled),
+                  reinterpret_cast<long>(&time)) != 0)
+    return 0;
+  return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+// What a waiting thread has seen of the holder when it looked up.
+struct Seen {
+  uint64_t points = UINT64_MAX;
+  uint64_t processor = 0;
+};
+
+// A holder that computes for so long without coming to a point may wait for another thread in a loop that has
+// none: a lock in assembly, say. Where that has happened once it is known.
+constexpr uint64_t kBlind = UINT64_C(2) * 1000 * 1000 * 1000, kBlindAgain = UINT64_C(50) * 1000 * 1000;
+constexpr uint32_t kBlindSpots = 64;
+const void* blind_spots[kBlindSpots];
+std::atomic<uint32_t> blind_spot_count{0};
+
+bool is_blind_spot(const void* place) {
+  for (uint32_t i = 0, count = blind_spot_count.load(); i < count && i < kBlindSpots; ++i)
+    if (blind_spots[i] == place) return true;
+  return false;
+}
+
+bool runs_blindly(const ControlThread* holder, int tid, const Seen& seen) {
+  bool known = control.replaying || is_blind_spot(holder->place);
+  return processor_time(tid) - seen.processor > (known ? kBlindAgain : kBlind);
+}
+
+void note_blind_spot(const ControlThread* holder) {
+  if (is_blind_spot(holder->place)) return;
+  uint32_t count = blind_spot_count.load();
+  if (count < kBlindSpots) {
+    blind_spots[count] = holder->place;
+    blind_spot_count.store(count + 1);
+  }
+  if (count == 0 && !control.replaying)
+    say("a thread has computed for 2 s without coming to a scheduling point, perhaps in a loop that waits "
+        "and "
+        "that Cleave cannot see into (inline assembly); the other threads go on beside it");
 }
 
 // State letter of a thread of ours: S sleeps.
@@ -125,16 +184,20 @@ char state_of(int tid) {
   return '?';
 }
 
-// The holder sleeps somewhere in the system and we did not see it go there: take the turn from it.
-void look_after_holder(uint64_t* seen_points) {
+// The holder sleeps somewhere in the system and we did not see it go there, or runs where we do not see it:
+// take the turn from it.
+void look_after_holder(Seen* seen) {
   uint64_t points = control.points.load(std::memory_order_relaxed);
-  bool stands_still = *seen_points == points;
-  *seen_points = points;
   ControlThread* holder = control.holder.load();
-  if (!stands_still || holder == nullptr || holder->reaps.load() || state.finished.load()) return;
+  int tid = holder != nullptr ? holder->tid.load() : 0;
+  if (tid == 0 || seen->points != points) {
+    *seen = {tid == 0 ? UINT64_MAX : points, tid == 0 ? 0 : processor_time(tid)};
+    return;
+  }
+  if (holder->reaps.load() || state.finished.load()) return;
   if (control.replaying && !replay_takes_turn(holder)) return;
-  int tid = holder->tid.load();
-  if (tid == 0 || state_of(tid) != 'S') return;
+  bool blind = holder->unseen == nullptr && runs_blindly(holder, tid, *seen);
+  if (!blind && state_of(tid) != 'S') return;
   enter_scheduler();
   bool asleep = control.holder.load() == holder && holder->standing == Standing::Ready &&
                 control.points.load(std::memory_order_relaxed) == points && holder->futex.load() == kAwake;
@@ -143,11 +206,12 @@ void look_after_holder(uint64_t* seen_points) {
     control.holder.store(nullptr, std::memory_order_seq_cst);
     if (holder->block != nullptr) __atomic_store_n(&holder->block->limit, nullptr, __ATOMIC_SEQ_CST);
     system_call(SYS_membarrier, 1 /* of all threads */, 0, 0);
-    asleep = state_of(tid) == 'S';
+    asleep = blind || state_of(tid) == 'S';
     if (!asleep) control.holder.store(holder, std::memory_order_seq_cst);
   }
   if (asleep) {
     if (holder->unseen != nullptr) absorb_unseen(holder);
+    if (blind) note_blind_spot(holder);
     leave_ready(holder);
     holder->standing = Standing::Outside;
     ++control.outside;
@@ -200,7 +264,7 @@ bool comes_soon(const ControlThread* self) {
 __attribute__((noinline)) void wait_for_turn(ControlThread* self) {
   bool stayed = control.holder.load() == self && self->turn == self->recorded_turn;
   if (self->open_record != nullptr && !stayed) settle_legs(self);
-  uint64_t seen_points = UINT64_MAX;
+  Seen seen;
   for (;;) {
     self->futex.store(kAwake, std::memory_order_seq_cst);
     if (control.holder.load(std::memory_order_seq_cst) == self) break;
@@ -213,7 +277,7 @@ __attribute__((noinline)) void wait_for_turn(ControlThread* self) {
                               reinterpret_cast<long>(&limit));
     if (result != -ETIMEDOUT) continue;
     look_while_idle(self);
-    look_after_holder(&seen_points);
+    look_after_holder(&seen);
   }
   self->clock_reads = 0;
   if (!control.many && self->unseen != nullptr) leave_stretch(self);
@@ -262,16 +326,17 @@ bool decides(ControlThread* self, Point what, const cleave_segment* segment, uin
     if (comes_around(self, where, step, within ? kStretchWords / kWatchedWords : 1)) *yields = true;
   }
   if (within) return false;
+  if (drain_is_spent()) return true;
   if (access) {
     self->stretch = control.timed_count == 0 ? kStretchWords : kWatchedWords;
-    if (self->spinning) *yields = true;
+    if (self->waits_in_loop()) *yields = true;
   }
   if (self->keeps_turn) {
     self->keeps_turn = false;
     return false;
   }
   if (self->run_points >= self->rest_at) {
-    self->rest_at = self->run_points + kLongestRun;
+    self->rest_at = self->run_points + control.longest_run;
     *yields = true;
   }
   if (!*yields && !control.policy->preempts(self, what) && !somebody_is_due()) return false;

@@ -2,17 +2,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
 #define XXH_INLINE_ALL
-#include <xxhash.h>
-
+#include "abi/chunk_checksum.h"
+#include "runtime/flow.h"
 #include "runtime/message.h"
 #include "runtime/modules.h"
 #include "runtime/process_text.h"
+#include "runtime/setting.h"
 #include "runtime/state.h"
 
 namespace cleave::runtime {
@@ -27,12 +27,15 @@ struct TraceFile {
   char path[4096] = {};
   SpinLock opening;
   std::atomic<bool> stopped{false};
+  std::atomic<bool> ending{false};  // the chunk is written that says where the trace was cut
   bool raw = false;
+  bool of_one_process = false;  // nobody would read what another writes
 };
 TraceFile file;
 
 long open_file(const char* path, int flags) {
-  return system_call(SYS_open, reinterpret_cast<long>(path), flags | O_WRONLY | O_APPEND | O_CLOEXEC, 0644);
+  return system_call(SYS_open, reinterpret_cast<long>(path),
+                     flags | O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
 }
 
 // Out of the way of programs that expect the lowest numbers: they see the same descriptors as without us.
@@ -65,17 +68,21 @@ void append_number(char* text, size_t capacity, unsigned long number) {
 }
 
 // The file of this process: the named one if it is empty and nobody has it, else one with the process id
-// behind it. Whoever reads a raw trace while it is written reads the named one only.
+// behind it. A file that has no name was made for one process, and a raw one is read while it is written:
+// then other processes write none.
 long open_for_process() {
   long descriptor = open_file(file.path, O_CREAT);
   struct stat facts{};
   if (descriptor < 0 || system_call(SYS_fstat, descriptor, reinterpret_cast<long>(&facts)) < 0 ||
       !S_ISREG(facts.st_mode))
     return descriptor;
+  file.of_one_process = file.raw || facts.st_nlink == 0;
+  limit_by_free_space(static_cast<int>(descriptor));
   bool taken = facts.st_size != 0 || system_call(SYS_flock, descriptor, LOCK_EX | LOCK_NB) < 0;
+  write_for_the_reader(!taken);
   if (!taken) return descriptor;
   system_call(SYS_close, descriptor);
-  if (file.raw) return kUnread;
+  if (file.of_one_process) return kUnread;
   append_number(file.path, sizeof file.path, static_cast<unsigned long>(current_pid()));
   descriptor = open_file(file.path, O_CREAT | O_EXCL);
   for (unsigned turn = 2; descriptor == -EEXIST && turn < 100; ++turn) {
@@ -97,14 +104,36 @@ long write_once(const iovec* parts, int count) {
   return written;
 }
 
-bool write_parts(const iovec* parts, int count) {
-  long bytes = 0;
-  for (int i = 0; i < count; ++i) bytes += static_cast<long>(parts[i].iov_len);
+bool write_whole(const iovec* parts, int count, long bytes) {
   long written = write_once(parts, count);
   if (__builtin_expect(written == bytes, 1)) return true;
   // A part was written: the next byte tells why it was not all. The chunk is broken, and a reader sees that.
   long why = written < 0 ? written : write_once(parts, 1);
   stop_recording(file.path, why < 0 ? static_cast<int>(-why) : EIO);
+  return false;
+}
+
+void stop_at_limit(bool says_so) {
+  if (file.stopped.exchange(true)) return;
+  file.ending.store(true);
+  write_end_chunk("limit", "limit", static_cast<long>(most_bytes()));
+  file.ending.store(false);
+  state.mode.store(Mode::Off);
+  if (!says_so) return;
+  char size[32] = {};
+  append_number(size, sizeof size - 4, most_bytes() >> 20);
+  say("the trace has reached its limit (--max-trace) and ends here; the program goes on unrecorded",
+      file.path, strcat(size, " MB") + 1);
+}
+
+// What does not fit any more is left out; the last chunk says so.
+bool write_parts(const iovec* parts, int count) {
+  long bytes = 0;
+  for (int i = 0; i < count; ++i) bytes += static_cast<long>(parts[i].iov_len);
+  bool first = false;
+  if (__builtin_expect(take_bytes(static_cast<uint64_t>(bytes), &first), 1) || file.ending.load())
+    return write_whole(parts, count, bytes);
+  stop_at_limit(first);
   return false;
 }
 
@@ -139,14 +168,15 @@ bool ready() {
 }  // namespace
 
 bool open_trace() {
-  const char* path = getenv("CLEAVE_TRACE");
+  const char* path = setting("CLEAVE_TRACE");
   if (path == nullptr || *path == 0) return false;
   if (strlen(path) + 32 > sizeof file.path) {
     say("the name of the trace is too long", path);
     return false;
   }
   strcpy(file.path, path);
-  file.raw = getenv(CLEAVE_TRACE_RAW_VARIABLE) != nullptr;
+  if (!attach_flow()) return false;  // nobody wants the trace any more
+  file.raw = setting(CLEAVE_TRACE_RAW_VARIABLE) != nullptr;
   return start_file(open_for_process());
 }
 
@@ -155,6 +185,7 @@ void redirect_to_child_file() {
   if (inherited >= 0) system_call(SYS_close, inherited);
   if (inherited == kNone) file.descriptor.store(kNone);
   file.opening.reset();
+  write_for_the_reader(false);
   // path stays: it exists and is not empty, so opening it again gives PATH.PID
 }
 
@@ -171,15 +202,14 @@ void move_trace_descriptor(int away_from) {
 
 bool append_chunk(cleave_chunk_header& header, iovec* parts, int count) {
   if (!ready()) return false;
-  XXH3_state_t hash;
-  XXH3_64bits_reset(&hash);
   uint64_t bytes = 0;
-  for (int i = 1; i < count; ++i) {
-    XXH3_64bits_update(&hash, parts[i].iov_base, parts[i].iov_len);
-    bytes += parts[i].iov_len;
-  }
+  for (int i = 1; i < count; ++i) bytes += parts[i].iov_len;
   header.magic = CLEAVE_CHUNK_MAGIC;
   header.stored_bytes = static_cast<uint32_t>(bytes);
+  XXH3_state_t hash;
+  XXH3_INITSTATE(&hash);
+  XXH3_64bits_reset_withSeed(&hash, cleave_chunk_seed(&header));
+  for (int i = 1; i < count; ++i) XXH3_64bits_update(&hash, parts[i].iov_base, parts[i].iov_len);
   header.checksum = XXH3_64bits_digest(&hash);
   return write_parts(parts, count);
 }
@@ -188,7 +218,7 @@ bool append_chunk_in_place(cleave_chunk_header* header, uint32_t body_bytes) {
   if (!ready()) return false;
   header->magic = CLEAVE_CHUNK_MAGIC;
   header->stored_bytes = body_bytes;
-  header->checksum = XXH3_64bits(header + 1, body_bytes);
+  header->checksum = cleave_chunk_checksum(header, header + 1);
   iovec part{header, sizeof *header + body_bytes};
   return write_parts(&part, 1);
 }
@@ -205,6 +235,7 @@ bool append_raw_chunk(cleave_chunk_header& header, const uint64_t* words, uint64
 }
 
 bool trace_is_raw() { return file.raw; }
+bool trace_is_of_one_process() { return file.of_one_process; }
 
 bool append_text_chunk(cleave_chunk_kind kind, const char* text, uint64_t bytes) {
   cleave_chunk_header header{};

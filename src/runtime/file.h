@@ -29,6 +29,8 @@ bool append_chunk_in_place(cleave_chunk_header* header, uint32_t body_bytes);
 bool append_raw_chunk(cleave_chunk_header& header, const uint64_t* words, uint64_t count);
 // Whether records are to be written so, and not coded.
 bool trace_is_raw();
+// Whether processes that this one makes are to write none.
+bool trace_is_of_one_process();
 bool append_text_chunk(cleave_chunk_kind kind, const char* text, uint64_t bytes);
 
 // The write fails for good: said once, recording ends.

@@ -3,8 +3,9 @@
 // program's own value.
 #include "runtime/inputs.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "runtime/setting.h"
 
 namespace cleave::runtime {
 namespace {
@@ -16,7 +17,7 @@ int digit(char c) {
 
 // Where the digits of the input begin, or null.
 const char* find(const char* name) {
-  const char* at = getenv("CLEAVE_INPUTS");
+  const char* at = setting("CLEAVE_INPUTS");
   size_t length = strlen(name);
   while (at != nullptr && *at != 0) {
     if (strncmp(at, name, length) == 0 && at[length] == '=') return at + length + 1;

@@ -130,9 +130,11 @@ extern "C" void __cleave_register(const cleave_module* module) {
 // At the end of the process nothing is unmapped and the tables stay good; within dlclose they are about to
 // go.
 extern "C" void __cleave_unregister(const cleave_module* module) {
-  if (closing == 0 || state.mode.load() != Mode::Recording) return;
+  if (closing == 0 || (state.mode.load() != Mode::Recording && !state.controlled)) return;
   forget(module);
   keep_segments(*module);
+  control_module_gone(module);
+  if (state.mode.load() != Mode::Recording) return;
   uint64_t address = word_of(module->segments);
   cleave_chunk_header header{};
   header.kind = CLEAVE_CHUNK_UNLOAD;
@@ -146,6 +148,6 @@ INTERPOSE int dlclose(void* library) {
   ++closing;
   int result = REAL(dlclose)(library);
   --closing;
-  if (state.mode.load() == Mode::Recording) reserve_addresses();
+  if (state.mode.load() == Mode::Recording || state.controlled) reserve_addresses();
   return result;
 }

@@ -25,7 +25,7 @@ namespace cleave::runtime {
 namespace {
 
 void restart_stream(Stream& stream, cleave_thread_block& block) {
-  memset(stream.base, 0, static_cast<size_t>(stream.end + kSlackWords - stream.base) * sizeof *stream.base);
+  make_unwritten(stream.base, stream.end + kSlackWords);
   stream.flushed = stream.base;
   stream.sequence = 0;
   stream.claimed.store(Claim::Free);
@@ -42,7 +42,7 @@ void child_starts() {
   reset_encoders();
   reset_stripes();
   redirect_to_child_file();
-  if (trace_is_raw()) state.mode.store(Mode::Off);  // nobody reads what a child writes then
+  if (trace_is_of_one_process()) state.mode.store(Mode::Off);  // nobody reads what a child writes then
   if (own == nullptr) return;
   for (uint32_t i = 0; i < own->handler_depth; ++i) {
     Stream& stream = own->handlers[i]->main;
@@ -146,6 +146,25 @@ INTERPOSE void _exit(int status) {
   for (;;) system_call(SYS_exit_group, status);
 }
 INTERPOSE void _Exit(int status) { _exit(status); }
+INTERPOSE void exit(int status) {
+  control_drain();
+  REAL(exit)(status);
+  __builtin_unreachable();
+}
+
+// What libc does when main returns is not ours to see, main is.
+static int (*program_main)(int, char**, char**);
+static int main_and_drain(int count, char** words, char** environment) {
+  int status = program_main(count, words, environment);
+  control_drain();
+  return status;
+}
+INTERPOSE int __libc_start_main(int (*main)(int, char**, char**), int count, char** words, void (*before)(),
+                                void (*after)(), void (*loader_after)(), void* stack_end) {
+  program_main = main;
+  return REAL(__libc_start_main)(main_and_drain, count, words, before, after, loader_after, stack_end);
+}
+
 INTERPOSE void quick_exit(int status) {
   note_quick_exit(status);
   REAL(quick_exit)(status);

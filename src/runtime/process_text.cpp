@@ -72,6 +72,8 @@ class JsonText {
   const char* text() const { return text_; }
   size_t size() const { return size_; }
   bool nearly_full() const { return size_ + 65536 > kCapacity; }
+  // Whether a text of that length does, with half of the room left for what comes after it.
+  bool fits(size_t length) const { return size_ + 6 * length + 256 < kCapacity / 2; }
 
  private:
   void character(unsigned char c) {
@@ -132,18 +134,27 @@ void add_arguments(JsonText& json) {
   system_call(SYS_munmap, reinterpret_cast<long>(words), kCapacity);
 }
 
+// All of it, since a replay needs what the program found; `whole_environment` is false where it is too long
+// for that.
 void add_environment(JsonText& json) {
+  bool whole = true;
   json.key("environment");
   json.open("{");
   for (char** entry = environ; entry && *entry; ++entry) {
     const char* value = strchr(*entry, '=');
-    if (value == nullptr || (strncmp(*entry, "CLEAVE_", 7) != 0 && strncmp(*entry, "LD_", 3) != 0)) continue;
+    if (value == nullptr || strncmp(*entry, "CLEAVE_PADDING=", 15) == 0) continue;
+    if (!json.fits(strlen(*entry))) {
+      whole = false;
+      continue;
+    }
     json.separate();
     json.string(*entry, static_cast<size_t>(value - *entry));
     json.raw(": ");
     json.string(value + 1);
   }
   json.close("}");
+  json.key("whole_environment");
+  json.raw(whole ? "true" : "false");
 }
 
 void add_build_id(JsonText& json, const dl_phdr_info& object) {

@@ -61,8 +61,15 @@ extern "C" void __cleave_range_read(const cleave_segment* segment, const void* a
   if (__builtin_expect(state.controlled, 0)) control_range(segment);
   record_range(kRecord_range_read, segment, address, bytes);
 }
+extern "C" void __cleave_range_point(const cleave_segment* segment) {
+  if (__builtin_expect(state.controlled, 0)) control_range(segment);
+}
 extern "C" void __cleave_range_write(const cleave_segment* segment, const void* address, uint64_t bytes) {
   record_range(kRecord_range_write, segment, address, bytes);
+}
+
+extern "C" void __cleave_local_end(const cleave_segment* segment, const void* address, uint64_t bytes) {
+  if (recording()) record(kRecord_local_end, word_of(segment), word_of(address), bytes);
 }
 
 extern "C" int64_t __cleave_input_int(const char* name, int64_t value) {

@@ -5,6 +5,7 @@
 
 #include "abi/codec.h"
 #include "runtime/file.h"
+#include "runtime/flow.h"
 #include "runtime/message.h"
 #include "runtime/modules.h"
 #include "runtime/process.h"
@@ -66,6 +67,7 @@ void write_chunk(Stream& stream, Encoder& encoder, bool goes_on, uint64_t words,
   encoder.header.records = static_cast<uint32_t>(records);
   encoder.stream = stream.number;
   encoder.sequence = stream.sequence;
+  count_records(records);
   append_chunk_in_place(&encoder.header, static_cast<uint32_t>(cleave_codec_end_body(&encoder.codec)));
 }
 
@@ -133,14 +135,6 @@ void write_range(Stream& stream, Encoder* encoder, const uint64_t* from, const u
   append_raw_chunk(header, from, static_cast<uint64_t>(to - from));
 }
 
-// Payload words of a segment that was left in the middle: up to the last that is not zero. Read from the
-// back: the owner stores from the front, so what is seen set has everything before it set too.
-size_t valid_words(const uint64_t* record, size_t count) {
-  size_t valid = count - 1;
-  while (valid > 0 && __atomic_load_n(record + valid, __ATOMIC_ACQUIRE) == 0) --valid;
-  return valid;
-}
-
 // The last record before `cursor`, or `cursor` when there is none. Records before it are complete.
 const uint64_t* last_record(const uint64_t* from, const uint64_t* cursor) {
   const uint64_t* last = cursor;
@@ -151,6 +145,11 @@ const uint64_t* last_record(const uint64_t* from, const uint64_t* cursor) {
     from += count;
   }
   return last;
+}
+
+bool is_own_record(const uint64_t* record) {
+  uint64_t address = __atomic_load_n(record, __ATOMIC_ACQUIRE) & CLEAVE_HEADER_ADDRESS_MASK;
+  return address != 0 && address < 4096;
 }
 
 bool claim(Stream& stream, Claim as) {
@@ -174,6 +173,17 @@ void reset_encoders() {
   for (Encoder& encoder : encoders) encoder.taken.store(false, std::memory_order_relaxed);
 }
 
+void make_unwritten(uint64_t* from, const uint64_t* to) {
+  while (from < to) *from++ = CLEAVE_UNWRITTEN;
+}
+
+// Read from the back: the owner stores from the front, so what is seen stored has everything before it stored
+// too.
+size_t stored_words(const uint64_t* record, size_t payload) {
+  while (payload > 0 && __atomic_load_n(record + payload, __ATOMIC_ACQUIRE) == CLEAVE_UNWRITTEN) --payload;
+  return payload;
+}
+
 size_t record_words(const uint64_t* record) {
   uint64_t address = record[0] & CLEAVE_HEADER_ADDRESS_MASK;
   if (__builtin_expect(address < 4096, 0)) {
@@ -191,13 +201,18 @@ void write_stream(Stream& stream, uint64_t* cursor, Extent extent) {
   Encoder* encoder = trace_is_raw() ? nullptr : &borrow_encoder(hint);
   const uint64_t* to = cursor;
   if (extent != Extent::Whole) to = last_record(stream.flushed, cursor);
+  // A record of the runtime is there as a whole or not at all.
+  if (extent == Extent::Settled && to < cursor && is_own_record(to)) {
+    const uint64_t* behind = to + record_words(to);
+    if (behind <= cursor) to = behind;
+  }
   write_range(stream, encoder, stream.flushed, to);
   if (extent == Extent::Broken && to < cursor) {
     // In a copy: its owner may still be at it.
     uint64_t copy[CLEAVE_SEGMENT_MAX_WORDS + 4];
     size_t count = record_words(to);
     if (count != 0 && count <= CLEAVE_SEGMENT_MAX_WORDS + 1) {
-      size_t valid = valid_words(to, count);
+      size_t valid = stored_words(to, count - 1);
       memcpy(copy, to, count * sizeof *copy);
       size_t total = count;
       if (valid + 1 < count) {
@@ -240,12 +255,15 @@ class Flushing {
 }  // namespace
 
 void flush_own(Stream& stream) {
+  // With nothing held, and before signals are put off.
+  if (state.mode.load(std::memory_order_relaxed) == Mode::Recording && !wait_for_reader())
+    state.mode.store(Mode::Off);
   Flushing flushing;
   if (!claim(stream, Claim::Owner)) return;
   uint64_t* cursor = __cleave_thread.cursor;
   if (state.mode.load(std::memory_order_relaxed) == Mode::Recording)
     write_stream(stream, cursor, Extent::Whole);
-  memset(stream.base, 0, static_cast<size_t>(cursor - stream.base) * sizeof *cursor);
+  make_unwritten(stream.base, cursor);
   stream.flushed = stream.base;
   __cleave_thread.cursor = stream.base;
   stream.claimed.store(Claim::Free, std::memory_order_release);
@@ -267,8 +285,9 @@ uint64_t* repair(Stream& stream, uint64_t* cursor) {
   if (last == cursor) return cursor;
   size_t count = record_words(last);
   if (count == 0) return last;  // reserved, but nothing stood there yet
-  size_t valid = valid_words(last, count);
+  size_t valid = stored_words(last, count - 1);
   if (valid + 1 == count || (*last & CLEAVE_HEADER_ADDRESS_MASK) < 4096) return cursor;
+  for (size_t i = valid + 1; i < count; ++i) last[i] = 0;
   cursor[0] = kRecord_cut | CLEAVE_BRANCHES_NONE << CLEAVE_HEADER_ADDRESS_BITS;
   cursor[1] = valid;
   return cursor + 2;

@@ -66,6 +66,11 @@ void flush_other(Stream& stream, Extent extent, bool for_good);
 // After a jump or crash out of the middle of a record: cuts it, and gives where the next may stand.
 uint64_t* repair(Stream& stream, uint64_t* cursor);
 
+// Makes the words of a buffer such that it shows which of them a record has stored.
+void make_unwritten(uint64_t* from, const uint64_t* to);
+// Payload words that a segment has stored.
+size_t stored_words(const uint64_t* record, size_t payload);
+
 // Payload words of the record at `record`, its header included; 0 when the header was not written.
 size_t record_words(const uint64_t* record);
 

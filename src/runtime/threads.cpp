@@ -54,6 +54,7 @@ Thread* make_slot(uint32_t size_class) {
   constexpr size_t kThreadBytes = (sizeof(Thread) + 63) & ~size_t{63};
   thread->main.base = reinterpret_cast<uint64_t*>(memory + kSignalStack + kThreadBytes);
   thread->main.end = reinterpret_cast<uint64_t*>(memory + bytes) - kSlackWords;
+  make_unwritten(thread->main.base, thread->main.end + kSlackWords);
   return thread;
 }
 
@@ -149,7 +150,7 @@ static void retire_handlers(Thread* thread) {
     if (handler == nullptr) continue;
     Stream& stream = handler->main;
     if (state.mode.load() == Mode::Recording) flush_other(stream, Extent::Whole, false);
-    memset(stream.base, 0, static_cast<size_t>(stream.end + kSlackWords - stream.base) * sizeof *stream.base);
+    make_unwritten(stream.base, stream.end + kSlackWords);
   }
 }
 
@@ -202,7 +203,7 @@ void reset_after_fork() {
     bool in_use = own != nullptr && thread == own;
     for (uint32_t i = 0; own != nullptr && i < kHandlerDepth; ++i) in_use |= own->handlers[i] == thread;
     if (in_use) continue;
-    memset(thread->main.base, 0, static_cast<size_t>(thread->main.end + kSlackWords - thread->main.base) * 8);
+    make_unwritten(thread->main.base, thread->main.end + kSlackWords);
     thread->next_free = free_slots[thread->size_class];
     free_slots[thread->size_class] = thread;
   }

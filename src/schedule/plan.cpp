@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "schedule/schedule.h"
+#include "trace/no_value.h"
 
 namespace cleave {
 namespace {
@@ -18,9 +19,9 @@ std::string nth(uint64_t number) {
   return fmt::format("{}{}", number, kEndings[teen || number % 10 > 3 ? 0 : number % 10]);
 }
 
-// Counts visits. Events of one visit of a segment follow each other with the same site, kind and context,
-// without a branch between them and on different variables: a segment is straight code and touches no memory
-// twice.
+// Guesses visits where there are no records to count them by. An access is a visit of its own; but a range,
+// or an access that is wider than eight bytes, has several events: they follow each other with the same site,
+// kind and context, without a branch between them and on different variables.
 class VisitCounter {
  public:
   // The number of the visit that this event belongs to, from 1.
@@ -82,6 +83,8 @@ Result<Plan> plan_of(const Trace& trace, const std::vector<EventIndex>& events,
       return Error{"", fmt::format("thread {} has no place in a creation tree", thread.name)};
     if (event.site == kNone<SiteId>)
       return Error{"", fmt::format("event {} of the trace has no place in the source", raw(index))};
+    if (event.kind == EventKind::Write && event.value == kFreed)
+      return Error{"", "no run can be held before memory is given back: that is no scheduling point yet"};
     const SiteInfo& site = trace.site(event.site);
     Milestone milestone{thread.path,   event.kind,      site.file,    site.line, site.column,
                         site.function, visit_of[index], std::nullopt, ""};

@@ -38,9 +38,9 @@ struct Plan {
 };
 
 // The milestones of these events of a trace, in the order given. Occurrences are counted as the scheduler
-// counts them: per visit of the segment, however many bytes it touches. `visit_of` knows them (0: not this
-// one); where nobody does they are guessed from the events, which fails where a segment has two operations at
-// one place. Cost: one pass over the trace.
+// counts them: per access, however many bytes it touches. `visit_of` knows them (0: not this one); without it
+// they are guessed from the events, which fails where straight code has two accesses at one place. Cost: one
+// pass over the trace.
 Result<Plan> plan_of(const Trace& trace, const std::vector<EventIndex>& events,
                      const std::function<uint64_t(EventIndex)>& visit_of = {});
 

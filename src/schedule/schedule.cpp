@@ -13,13 +13,14 @@
 namespace cleave {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Policy>, 7> kPolicies{{{"free", Policy::Free},
+constexpr std::array<std::pair<std::string_view, Policy>, 8> kPolicies{{{"free", Policy::Free},
                                                                         {"serial", Policy::Serial},
                                                                         {"random", Policy::Random},
                                                                         {"pct", Policy::Pct},
                                                                         {"noise", Policy::Noise},
                                                                         {"plan", Policy::Plan},
-                                                                        {"replay", Policy::Replay}}};
+                                                                        {"replay", Policy::Replay},
+                                                                        {"switches", Policy::Switches}}};
 
 // File form: magic, version, bytes when unpacked, XXH3 of the packed bytes, then zstd of the fields below.
 constexpr char kMagic[8] = {'\1', 'C', 'L', 'V', 'S', 'C', 'H', 'D'};
@@ -167,6 +168,19 @@ bool parse(std::string_view word, Policy* policy) {
       return true;
     }
   return false;
+}
+
+std::vector<Switch> switches_of(const Schedule& schedule) {
+  std::vector<uint64_t> points(schedule.threads.size());
+  std::vector<Switch> switches;
+  for (size_t i = 0; i + 1 < schedule.runs.size(); ++i) {
+    const Run& run = schedule.runs[i];
+    points[run.thread] += run.points;
+    Handover how = run.how == Handover::Preempted ? Handover::Preempted : Handover::GaveAway;
+    switches.push_back({schedule.threads[run.thread], points[run.thread], how,
+                        schedule.threads[schedule.runs[i + 1].thread]});
+  }
+  return switches;
 }
 
 uint64_t Schedule::points() const {

@@ -16,7 +16,7 @@
 namespace cleave {
 
 // How the next thread is chosen. Free and Noise let the system decide; all others run one thread at a time.
-enum class Policy : uint8_t { Free, Serial, Random, Pct, Noise, Plan, Replay };
+enum class Policy : uint8_t { Free, Serial, Random, Pct, Noise, Plan, Replay, Switches };
 std::string_view word_of(Policy policy);
 bool parse(std::string_view word, Policy* policy);
 constexpr bool serialised(Policy policy) { return policy != Policy::Free && policy != Policy::Noise; }
@@ -32,6 +32,16 @@ struct Run {
   Handover how = Handover::GaveAway;
   uint64_t points = 0;
   friend bool operator==(const Run&, const Run&) = default;
+};
+
+// Where a run with few switches hands over: when the thread has come to so many of its points and its run
+// ends in this way, `next` has the turn (GaveAway: of those that can run then, it is chosen).
+struct Switch {
+  std::string thread;  // path in the creation tree
+  uint64_t points = 0;
+  Handover how = Handover::Preempted;  // or GaveAway
+  std::string next;
+  friend bool operator==(const Switch&, const Switch&) = default;
 };
 
 // What a scheduling point was about: replay compares it, and shows it where it differs.
@@ -78,6 +88,9 @@ struct Schedule {
   uint64_t points() const;
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
+
+// Every hand-over of the schedule, in its order. O(runs).
+std::vector<Switch> switches_of(const Schedule& schedule);
 
 // Bytes, and back. Any input that encode did not write gives an Error that says where, never a crash.
 // O(size).

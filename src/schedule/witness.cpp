@@ -9,7 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "abi/chunk_checksum.h"
 #include "abi/trace_file.h"
+#include "base/private_file.h"
 #include "schedule/base64.h"
 
 namespace cleave {
@@ -59,26 +61,17 @@ bool read_milestone(const Json& json, Milestone& milestone) {
   return true;
 }
 
-// What a trace says of the process it is of; nothing if that is damaged.
-void read_process(std::string_view text, Witness& witness) {
-  Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) return;
-  auto text_at = [&json](const char* key) {
-    return json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : std::string();
-  };
-  witness.executable = text_at("program");
-  witness.directory = text_at("directory");
-  if (json.contains("arguments") && json["arguments"].is_array())
-    for (const Json& word : json["arguments"])
-      if (word.is_string()) witness.program.push_back(word.get<std::string>());
-  if (witness.program.empty() && !witness.executable.empty()) witness.program.push_back(witness.executable);
-}
-
 // What a trace recorded under control knows: its process chunk says the program, a schedule chunk the
 // schedule.
 Result<Witness> witness_from_trace(const std::string& bytes, const std::string& place) {
   Witness witness;
   bool found = false;
+  cleave_file_header file;
+  std::memcpy(&file, bytes.data(), sizeof file);
+  if (file.version != CLEAVE_TRACE_VERSION)
+    return Error{place,
+                 fmt::format("is a trace of version {}, and this Cleave reads version {}; record it again",
+                             file.version, CLEAVE_TRACE_VERSION)};
   for (size_t at = sizeof(cleave_file_header); at + sizeof(cleave_chunk_header) <= bytes.size();) {
     cleave_chunk_header header;
     std::memcpy(&header, bytes.data() + at, sizeof header);
@@ -90,8 +83,15 @@ Result<Witness> witness_from_trace(const std::string& bytes, const std::string& 
       break;
     }
     std::string_view text(bytes.data() + body, header.stored_bytes);
-    if (header.kind == CLEAVE_CHUNK_PROCESS) {
-      if (witness.program.empty()) read_process(text, witness);
+    const bool used = header.kind == CLEAVE_CHUNK_PROCESS || header.kind == CLEAVE_CHUNK_SCHEDULE;
+    if (used && cleave_chunk_checksum(&header, text.data()) != header.checksum)
+      return Error{place, fmt::format("byte {}: damaged chunk (its checksum is wrong); record it again", at)};
+    if (header.kind == CLEAVE_CHUNK_PROCESS && witness.program.empty()) {
+      RecordedProcess process = recorded_process(text);
+      witness.executable = std::move(process.executable);
+      witness.directory = std::move(process.directory);
+      witness.program = std::move(process.arguments);
+      witness.environment = std::move(process.environment);
     } else if (header.kind == CLEAVE_CHUNK_SCHEDULE) {
       Result<Schedule> schedule = decode_schedule(text, place);
       if (!schedule) return schedule.error();
@@ -119,10 +119,15 @@ std::string to_json(const Witness& witness) {
     modules.push_back(Json{{"name", module.name}, {"identity", fmt::format("{:016x}", module.identity)}});
   Json inputs = Json::object();
   for (const auto& [name, value] : witness.inputs) inputs[name] = base64_of(value);
+  Json environment = Json::object();
+  if (witness.environment)
+    for (const auto& [name, value] : *witness.environment)
+      environment[bytes_as_characters(name)] = bytes_as_characters(value);
   Json json{{"cleave_witness", 1},
             {"program", witness.program},
             {"executable", witness.executable},
             {"directory", witness.directory},
+            {"environment", witness.environment ? environment : Json()},
             {"finding", witness.finding},
             {"outcome", witness.outcome},
             {"build", modules},
@@ -150,6 +155,12 @@ Result<Witness> witness_from_json(const std::string& text, const std::string& pl
     if (witness.program.empty()) return Error{place, "the witness names no program"};
     witness.executable = json.value("executable", std::string());
     witness.directory = json.value("directory", std::string());
+    if (json.contains("environment") && json["environment"].is_object()) {
+      witness.environment.emplace();
+      for (const auto& [name, value] : json["environment"].items())
+        witness.environment->emplace(characters_as_bytes(name),
+                                     characters_as_bytes(value.get<std::string>()));
+    }
     witness.finding = json.value("finding", std::string());
     witness.outcome = json.value("outcome", std::string());
     if (json.contains("inputs"))
@@ -178,10 +189,8 @@ Result<Witness> witness_from_json(const std::string& text, const std::string& pl
 }
 
 Status write_witness(const Witness& witness, const std::string& path) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << to_json(witness);
-  file.close();
-  if (!file) return Error{path, fmt::format("cannot write the witness: {}", std::strerror(errno))};
+  Status written = write_private_file(path, to_json(witness));
+  if (!written) return Error{path, "cannot write the witness: " + written.error().message};
   return Done{};
 }
 

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "schedule/plan.h"
+#include "schedule/recorded_process.h"
 #include "schedule/schedule.h"
 
 namespace cleave {
@@ -15,6 +17,7 @@ struct Witness {
   std::vector<std::string> program;           // as typed: program, arguments
   std::string executable;                     // the file that it was, whatever it was called; empty: as typed
   std::string directory;                      // where it was run
+  std::optional<Environment> environment;     // what it found there; nothing: not known
   std::map<std::string, std::string> inputs;  // cleave_input_* by name; bytes as they are
   Schedule schedule;
   Plan milestones;      // accesses of the finding, in order; may be empty

@@ -112,7 +112,9 @@ std::optional<z3::expr> Encoding::last_value(uint32_t at, VariableId variable, c
   }
   for (uint32_t w : candidates) {
     ExpressionId stored = trace_.stored(id_of<EventIndex>(w));
-    if (stored == kNone<ExpressionId> || trace_.pool()[stored].width != width) continue;
+    // A writer that is left out would make the formula say less than the program does.
+    if (stored == kNone<ExpressionId>) throw NotModelled("a write without a stored value");
+    if (trace_.pool()[stored].width != width) continue;
     z3::expr_vector all(context_);
     bool hidden = false;
     all.push_back(value == terms_.term(stored));

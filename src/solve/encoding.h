@@ -24,7 +24,7 @@ struct OutOfTime {};
 
 class Encoding {
  public:
-  // Throws OutOfTime.
+  // Throws OutOfTime and NotModelled.
   Encoding(z3::context& context, SymbolicTrace& trace, const TraceIndex& index, const Slice& slice,
            const Cone& cone, const std::vector<std::vector<Section>>& derived, const FeasibilityQuery& query,
            const FeasibilityOptions& options, Closing closing);

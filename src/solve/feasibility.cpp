@@ -120,6 +120,8 @@ class FeasibilityChecker::Impl {
       result.why = said.find("memory") != std::string::npos ? out_of_memory() : "solver: " + said;
     } catch (const OutOfTime&) {
       unknown(&result, "time: that for this stage is used up");
+    } catch (const NotModelled& error) {
+      unknown(&result, std::string("not modelled: ") + error.what());
     } catch (const std::bad_alloc&) {
       result.answer = Answer::Unknown;
       result.why = "memory: there is none left";

@@ -25,6 +25,7 @@ z3::expr Z3Terms::fresh(const char* prefix, uint8_t width) {
 
 z3::expr Z3Terms::term(ExpressionId root) {
   const ExpressionPool& pool = trace_.pool();
+  if (raw(root) >= pool.size()) throw NotModelled("a value that no expression describes");
   std::vector<ExpressionId> open{root};
   while (!open.empty()) {  // children first, without recursion
     ExpressionId next = open.back();

@@ -4,16 +4,22 @@
 #include <z3++.h>
 
 #include <map>
+#include <stdexcept>
 
 #include "symbolic/symbolic_trace.h"
 
 namespace cleave {
 
+// The trace does not say what a formula would need.
+struct NotModelled : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 class Z3Terms {
  public:
   Z3Terms(z3::context& context, const SymbolicTrace& trace) : context_(context), trace_(trace) {}
 
-  // Linear in the part of the DAG not yet converted.
+  // Linear in the part of the DAG not yet converted. Throws NotModelled where there is no expression.
   z3::expr term(ExpressionId id);
   z3::expr symbol(SymbolId id);
   z3::expr fresh(const char* prefix, uint8_t width);

@@ -22,7 +22,7 @@ const SegmentPlan* ThreadScript::hook_of(const ScriptSlot& slot) const {
 bool ThreadScript::fetch() {
   if (ended_) return false;
   const Record* record = cursor_.next();
-  if (record == nullptr) {
+  if (record == nullptr || record->number > last_) {
     ended_ = true;
     return false;
   }
@@ -41,7 +41,7 @@ bool ThreadScript::fetch() {
   // The tables of the legs follow that of the segment, each with the slots of its leg.
   const std::vector<SegmentTable>& tables = record->segment->module->tables.segments;
   size_t leg = record->segment->index + 1, left = SIZE_MAX;
-  if ((tables[record->segment->index].flags & CLEAVE_SEGMENT_LEGS) != 0 && leg < tables.size())
+  if (leg < tables.size() && (tables[leg - 1].flags & CLEAVE_SEGMENT_LEGS) != 0)
     left = tables[leg].slots.size();
   for (uint32_t i = 0; i < record->segment->slots.size(); ++i) {
     while (left == 0 && leg + 1 < tables.size()) left = tables[++leg].slots.size();
@@ -50,8 +50,9 @@ bool ThreadScript::fetch() {
     ScriptSlot slot{.segment = record->segment, .slot = i, .record = record->number};
     slot.leg = static_cast<uint32_t>(leg);
     slot.address = plan.address_constant;
-    if (plan.address_source == Source::Word) slot.address += record->words[plan.address_index];
-    slot.value = plan.value_source == Source::Word ? record->words[plan.value_index] : plan.value_constant;
+    auto word = [&](size_t index) { return index < record->words.size() ? record->words[index] : 0; };
+    if (plan.address_source == Source::Word) slot.address += word(plan.address_index);
+    slot.value = plan.value_source == Source::Word ? word(plan.value_index) : plan.value_constant;
     ahead_.push_back(std::move(slot));
   }
   return true;

@@ -27,7 +27,9 @@ struct ScriptSlot {
 
 class ThreadScript {
  public:
-  ThreadScript(const TraceFile& file, size_t thread) : file_(file), cursor_(file, thread) {}
+  // Up to the record of that number; nothing after it has happened as far as the trace knows.
+  ThreadScript(const TraceFile& file, size_t thread, uint64_t last)
+      : file_(file), cursor_(file, thread), last_(last) {}
 
   // The next slot, or null at the end. Slots of a segment come one by one.
   const ScriptSlot* peek();
@@ -40,6 +42,7 @@ class ThreadScript {
   const SegmentPlan* hook_of(const ScriptSlot& slot) const;
   const TraceFile& file_;
   RecordCursor cursor_;
+  uint64_t last_;
   std::deque<ScriptSlot> ahead_;
   std::deque<bool> outcomes_;
   bool ended_ = false;

@@ -128,19 +128,22 @@ class UnseenOrder {
 };
 
 // Shared accesses that no walk came to keep what was recorded: reads are pinned at the thread's next event.
-void pin_the_rest(WalkContext& context) {
+// So do writes of variables that code outside writes too: they are in questions like any others.
+void pin_the_rest(WalkContext& context, const std::vector<bool>& written_by_several) {
   const Trace& trace = context.recorded.trace;
   SymbolicTrace& symbolic = context.symbolic;
   ExpressionPool& pool = symbolic.pool();
   for (const std::vector<uint32_t>& mine : context.events) {
     for (size_t i = 0; i < mine.size(); ++i) {
       const Event& event = trace.events()[mine[i]];
-      if (!is_access(event.kind) || !context.shared[event.object]) continue;
+      if (!is_access(event.kind) || !(context.shared[event.object] || written_by_several[event.object]))
+        continue;
       EventIndex at = id_of<EventIndex>(mine[i]);
       auto width = static_cast<uint8_t>(event.width() == 0 || event.width() > 8 ? 64 : event.width() * 8);
       if (writes(event.kind) && symbolic.stored(at) == kNone<ExpressionId>)
         symbolic.store(at, pool.constant(event.value, width));
-      if (!reads(event.kind) || symbolic.bound(at) != kNone<SymbolId>) continue;
+      if (!reads(event.kind) || symbolic.bound(at) != kNone<SymbolId> || !context.shared[event.object])
+        continue;
       uint64_t value = event.kind == EventKind::Update ? trace.old_value(at) : event.value;
       SymbolId symbol = symbolic.bind(at, fmt::format("r{}", mine[i]), width, value);
       if (i + 1 == mine.size()) continue;
@@ -231,6 +234,7 @@ Result<SymbolicTrace> walk_recorded_paths(const RecordedTrace& recorded,
   std::map<uint32_t, UnseenWrites> unseen;
   std::vector<bool> shared = shared_variables(recorded.trace),
                     outside = written_outside(recorded.trace, &unseen);
+  const std::vector<bool> by_several = shared;
   for (size_t v = 0; v < shared.size(); ++v) shared[v] = shared[v] && !outside[v];
   // What a store may move over has to be looked at as shared memory, and that is known only after the walk:
   // again then.
@@ -258,7 +262,7 @@ Result<SymbolicTrace> walk_recorded_paths(const RecordedTrace& recorded,
       shared[variable] = true;
     }
     if (grown) continue;
-    pin_the_rest(context);
+    pin_the_rest(context, by_several);
     note_runs(context);
     UnseenOrder order(recorded.trace, context.events);
     for (const auto& [number, variable] : unseen) order.keep(variable);

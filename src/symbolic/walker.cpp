@@ -23,12 +23,21 @@ const char* slot_word(const ScriptSlot& slot) {
                                                 : "record";
 }
 
+// Of a trace that ends early the file may have more records than the trace has events.
+uint64_t last_record(const WalkContext& context, ThreadId thread) {
+  if (!context.recorded.trace.ends_early()) return UINT64_MAX;
+  uint64_t last = 0;
+  for (uint32_t event : context.events[raw(thread)])
+    last = std::max(last, context.recorded.origins[event].record);
+  return last;
+}
+
 }  // namespace
 
 Walker::Walker(WalkContext& context, ThreadId thread, size_t lane)
     : context_(context),
       thread_(thread),
-      script_(*context.recorded.file, lane),
+      script_(*context.recorded.file, lane, last_record(context, thread)),
       memory_(context.symbolic.pool()),
       next_invented_(kInventedFrom + (uint64_t{raw(thread)} << 40)) {
   for (uint32_t event : context.events[raw(thread)]) {

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "trace/no_value.h"
+
 namespace cleave {
 namespace {
 
@@ -67,6 +69,10 @@ void Assembler::emit_branches(Thread& thread) {
 void Assembler::touch(Thread& thread, const Event& event, Atom& atom, uint64_t value, uint64_t old_value) {
   uint32_t id = atoms_.id_of(&atom);
   if (reads(event.kind)) {
+    if (atom.known && atom.value == kFreed) [[unlikely]] {
+      old_value = kFreed;
+      if (event.kind == EventKind::Read) value = kFreed;
+    }
     uint64_t seen = event.kind == EventKind::Update ? old_value : value;
     if (!atom.known) [[unlikely]] {
       auto unknown = unknown_writes_.find(id);
@@ -165,16 +171,43 @@ size_t Assembler::usual_accesses(Thread& thread, const SegmentPlan& plan, const 
   return i;
 }
 
-size_t Assembler::segment(Thread& thread, const SegmentPlan& plan, const uint64_t* words, size_t valid,
+namespace {
+
+// How many slots of a segment that was interrupted took place: up to the access that faulted, or as far as
+// words were stored. A read without its value is among them if it is the one that faulted.
+size_t reached_slots(const SegmentPlan& plan, const uint64_t* words, const Assembler::Reach& reach) {
+  size_t reached = 0, faulted = 0;
+  for (; reached < plan.slots.size(); ++reached) {
+    const SlotPlan& slot = plan.slots[reached];
+    uint64_t address = slot.address_constant;
+    if (slot.address_source == Source::Word) {
+      if (slot.address_index >= reach.valid) break;
+      address += words[slot.address_index];
+    }
+    const bool here = slot.kind <= SlotKind::Write && reach.fault != 0 && address <= reach.fault &&
+                      reach.fault < address + slot.width;
+    if (slot.value_source == Source::Word && slot.value_index >= reach.valid) {
+      if (here && slot.kind == SlotKind::Read) return reached + 1;
+      break;
+    }
+    if (here && slot.kind == SlotKind::Write) faulted = reached + 1;
+  }
+  return faulted != 0 ? faulted : reached;
+}
+
+}  // namespace
+
+size_t Assembler::segment(Thread& thread, const SegmentPlan& plan, const uint64_t* words, Reach reach,
                           size_t from, size_t to, Caution caution, size_t clear) {
   if (!plan.events) return to;
   constexpr uint32_t kNotAsked = kNoIndex - 1;
-  const bool whole = valid >= plan.words;
+  const bool whole = reach.valid >= plan.words && reach.fault == 0;
+  const size_t end = whole ? to : std::min(to, reached_slots(plan, words, reach));
   const SiteId* sites = directory_.sites(*plan.module);
   ContextId context = kNone<ContextId>;
   uint32_t context_of = kNotAsked;  // inlined_at of the slot that `context` was asked for
   const bool usual = whole && !origins_;
-  for (size_t i = from; i < to; ++i) {
+  for (size_t i = from; i < end; ++i) {
     if (usual && plan.slots[i].kind <= SlotKind::Write && i != clear) {
       i = usual_accesses(thread, plan, words, i, to, caution);
       if (i == to) return to;
@@ -182,15 +215,10 @@ size_t Assembler::segment(Thread& thread, const SegmentPlan& plan, const uint64_
     const SlotPlan& slot = plan.slots[i];
     uint64_t address = slot.address_constant;
     if (slot.address_source == Source::Word) {
-      if (slot.address_index >= valid || words[slot.address_index] == 0)
-        return to;  // interrupted before this
+      if (words[slot.address_index] == 0) return to;  // and nothing after it
       address += words[slot.address_index];
     }
-    uint64_t value = slot.value_constant;
-    if (slot.value_source == Source::Word) {
-      if (!whole && slot.value_index >= valid) return to;
-      value = words[slot.value_index];
-    }
+    uint64_t value = slot.value_source == Source::Word ? words[slot.value_index] : slot.value_constant;
     if (slot.kind > SlotKind::Write) {
       if (origins_) thread.origin.slot = static_cast<uint32_t>(i);
       this->slot(thread, plan, slot, address, value);
@@ -204,6 +232,8 @@ size_t Assembler::segment(Thread& thread, const SegmentPlan& plan, const uint64_
       break_stretch(address, {plan.module, slot.site});
       atom = atoms_.find(address, slot.width);
     }
+    if (slot.value_source == Source::Word && slot.value_index >= reach.valid)
+      value = atom != nullptr ? atom->value : 0;  // it faulted
     value = low_bytes(value, slot.width);
     if (caution != Caution::None && i != clear && calls_for_caution(atom, slot.kind, value, caution))
       return i;
@@ -407,6 +437,12 @@ void Assembler::split(uint32_t whole, std::span<const uint64_t> bounds, TableSit
     Atom& part = atoms_[raw(id)];
     part.shared = atom.shared;
     part.last = atom.last;
+    if (atom.freed) {
+      part.freed = part.stretch();
+      part.known = !part.stretch();
+      part.value = part.stretch() ? 0 : kFreed;
+      continue;
+    }
     if (part.stretch()) {
       keep_contents(part, contents != nullptr ? contents + offset : nullptr);
       continue;
@@ -415,7 +451,7 @@ void Assembler::split(uint32_t whole, std::span<const uint64_t> bounds, TableSit
     if (contents != nullptr)
       std::memcpy(&part.value, contents + offset, bytes);
     else if (!atom.stretch())
-      part.value = low_bytes(atom.value >> (8 * offset), bytes);
+      part.value = part_of(atom.value, static_cast<uint32_t>(8 * offset), bytes);
   }
   if (contents != nullptr) contents_.drop(atom.value);
   unknown_writes_.erase(whole);
@@ -424,6 +460,7 @@ void Assembler::split(uint32_t whole, std::span<const uint64_t> bounds, TableSit
 }
 
 void Assembler::forget_atoms(uint64_t address, uint64_t bytes) {
+  own_locks_.forget(address, bytes);
   if (!directory_.reuses_ids()) return atoms_.forget(address, bytes);
   if (stretches_ && bytes != 0)
     cut_at_bounds(address, address + bytes < address ? UINT64_MAX : address + bytes);

@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <vector>
 
 #include "trace/atoms.h"
 #include "trace/call_stack.h"
 #include "trace/directory.h"
 #include "trace/event_list.h"
+#include "trace/own_locks.h"
 #include "trace/records.h"
 #include "trace/stream.h"
 #include "trace/trace.h"
@@ -82,9 +84,15 @@ class Assembler {
   // Which accesses another thread may have to go before: a read that memory contradicts, a write that
   // destroys what another thread may be about to read.
   enum class Caution { None, Reads, All };
-  // Slots `from` to `to` of a segment of which the first `valid` payload words were written. Stops before an
-  // access that calls for caution, except at `clear`; the slot where it stopped.
-  size_t segment(Thread& thread, const SegmentPlan& plan, const uint64_t* words, size_t valid, size_t from,
+  // How far a segment came: its first `valid` payload words were written. `fault`: an access of this address
+  // ended it; 0: none did.
+  struct Reach {
+    size_t valid;
+    uint64_t fault = 0;
+  };
+  // Slots `from` to `to` of a segment. Stops before an access that calls for caution, except at `clear`; the
+  // slot where it stopped.
+  size_t segment(Thread& thread, const SegmentPlan& plan, const uint64_t* words, Reach reach, size_t from,
                  size_t to, Caution caution, size_t clear);
   void add_branches(Thread& thread, uint16_t branches) { thread.branches += branch_count(branches); }
   // A record of the runtime; `words` is its payload.
@@ -189,6 +197,7 @@ class Assembler {
   void end_unit(Thread& thread, UnitNameId name, Place at);
   void close_units(Thread& thread, size_t depth, Place at);
   void atomic_access(Thread& thread, std::span<const uint64_t> words);
+  void own_lock(Thread& thread, EventKind kind, uint64_t address, Place at);
   void range(Thread& thread, bool write, std::span<const uint64_t> words);
   void range_part(Thread& thread, const Event& event, TableSite site, uint64_t address, uint64_t end,
                   bool fill, const uint8_t* contents);
@@ -199,6 +208,18 @@ class Assembler {
   void wait(Thread& thread, EventKind kind, std::span<const uint64_t> words);
   void life(Thread& thread, RecordKind kind, std::span<const uint64_t> words);
   void memory(Thread& thread, RecordKind kind, std::span<const uint64_t> words);
+  void allocated(Thread& thread, uint64_t address, uint64_t bytes, const char* how);
+  void given_back(Thread& thread, uint64_t address, uint64_t bytes);
+  void local_gone(Thread& thread, std::span<const uint64_t> words);
+  void write_freed(Thread& thread, const Event& event, std::span<const uint32_t> atoms);
+  void forget_memory(uint64_t address, uint64_t bytes);
+  // A block that was given back and whose memory nobody has again.
+  struct FreedBlock {
+    uint64_t end = 0;
+    size_t atoms = 0;
+    uint64_t number = 0;
+  };
+  std::map<uint64_t, FreedBlock>::iterator forget_freed(std::map<uint64_t, FreedBlock>::iterator block);
   void input_value(Thread& thread, std::span<const uint64_t> words);
   Event at_call(Thread& thread, EventKind kind);
   TableSite hook_site(uint64_t segment_address) const;
@@ -217,6 +238,7 @@ class Assembler {
     uint64_t left = 0;
   };
   boost::unordered_flat_map<uint32_t, Tokens> tokens_;  // of semaphores and barriers
+  OwnLocks own_locks_;
   std::deque<Thread> threads_;
   std::vector<Thread*> by_number_;
   std::map<uint32_t, Thread*> by_high_number_;
@@ -225,6 +247,11 @@ class Assembler {
   uint64_t chunk_offset_ = 0;
   Batch current_, spare_;
   uint64_t given_ = 0;  // events of all batches before
+  std::map<uint64_t, FreedBlock> freed_;
+  std::deque<std::pair<uint64_t, uint64_t>> freed_order_;  // address and number, oldest first
+  uint64_t freed_number_ = 0;
+  size_t freed_atoms_ = 0;
+  std::vector<uint32_t> freed_ids_;
   std::vector<Piece> pieces_;
   std::vector<uint32_t> ids_;
   std::vector<uint64_t> unexplained_;

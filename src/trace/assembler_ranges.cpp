@@ -110,9 +110,11 @@ void Assembler::touch_stretch(Thread& thread, const Event& event, Atom& atom, co
   if (atom.known && found != nullptr && event.kind == EventKind::Read) {
     if (std::memcmp(contents_[atom.value], found, atom.size) != 0) note_unexplained(event.site);
   }
-  if (found != nullptr || event.kind == EventKind::Write) keep_contents(atom, found);
+  if (event.kind == EventKind::Write) atom.freed = false;
+  if (!atom.freed && (found != nullptr || event.kind == EventKind::Write)) keep_contents(atom, found);
   hold(thread, atom);
-  emit(thread, event.kind, event.site, event.context, atoms_.id_of(&atom), UINT32_MAX, kNoValue, 0);
+  emit(thread, event.kind, event.site, event.context, atoms_.id_of(&atom), UINT32_MAX,
+       atom.freed ? kFreed : kNoValue, 0);
 }
 
 // `data`: null if nobody knows.

@@ -64,6 +64,8 @@ void Assembler::record(Thread& thread, RecordKind kind, uint16_t outcomes, std::
       return range(thread, false, words);
     case range_write:
       return range(thread, true, words);
+    case RecordKind::local_end:
+      return local_gone(thread, words);
     case RecordKind::input:
       return input_value(thread, words);
     case fence: {
@@ -176,38 +178,6 @@ void Assembler::life(Thread& thread, RecordKind kind, std::span<const uint64_t> 
   emit(thread, event);
 }
 
-void Assembler::memory(Thread& thread, RecordKind kind, std::span<const uint64_t> words) {
-  using enum RecordKind;
-  uint64_t address = words[0], bytes = words[1];
-  if (kind == alloc || kind == map) {
-    forget_atoms(address, bytes);
-    if (stretches_)
-      cut_at_bounds(address,
-                    address + std::max<uint64_t>(bytes, 1));  // a block of nothing is a byte to the tables
-    Event event = at_call(thread, EventKind::Alloc);
-    const TableSite& called_for =
-        thread.stack.last_call_that([&](const TableSite& call) { return directory_.in_program(call); });
-    event.object = raw(directory_.allocate(address, bytes, thread.stack.last_call(), called_for,
-                                           kind == alloc ? "malloc" : "mmap"));
-    event.value = bytes;
-    return emit(thread, event);
-  }
-  if (kind == RecordKind::stack) {
-    uint64_t size = words[1] > words[0] ? words[1] - words[0] : 0;
-    forget_atoms(address, size);
-    return directory_.forget(address, size);
-  }
-  uint64_t known = directory_.block_size(address);
-  if (stretches_) cut_at_bounds(address, address + known);  // while it is known what they are
-  ObjectId object = directory_.release(address);
-  forget_atoms(address, kind == unmap ? bytes : known);
-  if (kind == unmap) directory_.forget(address, bytes);
-  if (object == kNone<ObjectId>) return;
-  Event event = at_call(thread, EventKind::Free);
-  event.object = raw(object);
-  emit(thread, event);
-}
-
 TableSite Assembler::hook_site(uint64_t segment_address) const {
   if (segment_address < 4096) return {};
   const SegmentPlan* plan = file_.modules().find(segment_address, chunk_offset_);
@@ -234,7 +204,21 @@ void Assembler::atomic_access(Thread& thread, std::span<const uint64_t> words) {
   }
   event.set_order(order_of(words[3] >> 8 & 0xff));
   event.value = op == CLEAVE_ATOMIC_LOAD ? words[4] : words[5];
+  const Place at{event.site, event.context};
+  const OwnLocks::Seen seen =
+      own_locks_.see({thread.id, words[1], event.kind, event.order(), words[4], event.value});
+  if (seen.step == OwnLocks::Step::Releases) own_lock(thread, EventKind::Release, words[1], at);
+  if (seen.step == OwnLocks::Step::Ends) {
+    for (Thread& holder : threads_)
+      if (holder.id == seen.holder) own_lock(holder, EventKind::Release, words[1], at);
+  }
   access(thread, event, words[1], bytes, words[4], site);
+  if (seen.step == OwnLocks::Step::Acquires) own_lock(thread, EventKind::Acquire, words[1], at);
+}
+
+// A lock that the program made itself: at the place of its atomic operation.
+void Assembler::own_lock(Thread& thread, EventKind kind, uint64_t address, Place at) {
+  emit(thread, kind, at.site, at.context, raw(directory_.sync(address, SyncKind::Mutex)), UINT32_MAX, 0, 0);
 }
 
 void Assembler::input_value(Thread& thread, std::span<const uint64_t> words) {

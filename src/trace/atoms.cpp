@@ -99,6 +99,21 @@ std::vector<uint64_t> AtomMap::pages_in(uint64_t address, uint64_t bytes) const 
   return found;
 }
 
+void AtomMap::collect_range(uint64_t address, uint64_t bytes, std::vector<uint32_t>& out) const {
+  const uint64_t end = address + bytes;
+  for (uint64_t number : pages_in(address, bytes)) {
+    const Page& page = *pages_.find(number)->second;
+    const uint64_t from = std::max(address, number << 12), to = std::min(end - 1, number << 12 | 4095);
+    for (uint64_t word = from >> 3; word <= to >> 3; ++word) {
+      for (uint32_t next = page.first[word & 511]; next != 0; next = atoms_[next - 1].next) {
+        const Atom& atom = atoms_[next - 1];
+        if (atom.address >= end || atom.end() <= address) continue;
+        if (!atom.stretch() || atom.address == word << 3) out.push_back(next - 1);
+      }
+    }
+  }
+}
+
 void AtomMap::forget(uint64_t address, uint64_t bytes, std::vector<VariableId>* ended) {
   if (bytes == 0) return;
   uint64_t end = address + bytes < address ? UINT64_MAX : address + bytes;

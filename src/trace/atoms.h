@@ -14,6 +14,7 @@
 
 #include "base/huge_pages.h"
 #include "base/ids.h"
+#include "trace/no_value.h"
 
 namespace cleave {
 
@@ -25,6 +26,7 @@ struct Atom {
   uint32_t size = 0;
   bool known = false;   // value is known
   bool shared = false;  // more than one thread has touched it
+  bool freed = false;   // a stretch: its memory was given back and nobody has written it since
 
   bool stretch() const { return size > 8; }
   uint64_t end() const { return address + size; }
@@ -33,6 +35,11 @@ static_assert(sizeof(Atom) == 32);
 
 inline uint64_t low_bytes(uint64_t value, uint32_t bytes) {
   return bytes >= 8 ? value : value & ((uint64_t{1} << (bytes * 8)) - 1);
+}
+
+// What the `bytes` bytes from bit `shift` on hold where the whole holds `value`.
+inline uint64_t part_of(uint64_t value, uint32_t shift, uint32_t bytes) {
+  return value == kFreed ? kFreed : low_bytes(value >> shift, bytes);
 }
 
 // What stretches hold, as far as it is known.
@@ -106,6 +113,8 @@ class AtomMap {
   // Numbers (address >> 12) of the pages in [address, address + bytes) on which there may be atoms,
   // ascending.
   std::vector<uint64_t> pages_in(uint64_t address, uint64_t bytes) const;
+  // Ids of the atoms that lie in [address, address + bytes), or in part, by address.
+  void collect_range(uint64_t address, uint64_t bytes, std::vector<uint32_t>& out) const;
   // Forgets all atoms of the words that [address, address + bytes) touches; their ids are appended to
   // `ended`, if given. No stretch may lie across the bounds.
   void forget(uint64_t address, uint64_t bytes, std::vector<VariableId>* ended = nullptr);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "trace/no_value.h"
 #include "trace/text_words.h"
 
 namespace cleave {
@@ -46,11 +47,15 @@ std::string place_of(const Trace& names, SiteId site) {
                      info.line);
 }
 
+std::string value_text(uint64_t value) {
+  return value == kFreed ? std::string(kFreedWord) : fmt::format("{}", value);
+}
+
 std::string describe(const Trace& names, const Event& event) {
   std::string text = fmt::format("{} {}", names.thread(event.thread).name, word_of(event.kind));
   std::string object = object_name(names, event);
   if (!object.empty()) text += " " + object;
-  if (is_access(event.kind)) text += fmt::format(" {}", event.value);
+  if (is_access(event.kind)) text += " " + value_text(event.value);
   std::string place = place_of(names, event.site);
   return place.empty() ? text : fmt::format("{} ({})", text, place);
 }

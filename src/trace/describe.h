@@ -11,6 +11,8 @@ namespace cleave {
 std::string object_name(const Trace& names, const Event& event);
 // bank.cpp:12, or empty.
 std::string place_of(const Trace& names, SiteId site);
+// A value of an access: a number, or `freed` (no_value.h).
+std::string value_text(uint64_t value);
 // T1 write Account::balance 10 (bank.cpp:12)
 std::string describe(const Trace& names, const Event& event);
 

@@ -380,12 +380,9 @@ uint64_t Directory::block_size(uint64_t address) const {
   return it == blocks_.end() ? 0 : it->second.size;
 }
 
-ObjectId Directory::release(uint64_t address) {
+ObjectId Directory::block_object(uint64_t address) const {
   auto it = blocks_.find(address);
-  if (it == blocks_.end()) return kNone<ObjectId>;
-  ObjectId id = it->second.object;
-  forget(address, it->second.size);
-  return id;
+  return it == blocks_.end() ? kNone<ObjectId> : it->second.object;
 }
 
 void Directory::forget(uint64_t address, uint64_t bytes) {

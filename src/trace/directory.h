@@ -87,9 +87,9 @@ class Directory {
   bool in_program(TableSite site);
   // Of the block that begins there; 0 if none is known.
   uint64_t block_size(uint64_t address) const;
-  // The block's object, kNone if it is not known. Forgets all that lies in it. Variables are the caller's to
-  // end.
-  ObjectId release(uint64_t address);
+  // Its object; kNone if it is not known.
+  ObjectId block_object(uint64_t address) const;
+  // All that lies there. Variables are the caller's to end.
   void forget(uint64_t address, uint64_t bytes);
   // A container of the standard library has allocated the block at `block` for itself: that is part of what
   // holds the container. Or it has taken over what another container held (abi/hooks.h): a block that a
@@ -197,7 +197,9 @@ class Directory {
   void cut_stretches(uint64_t base, const Instance& owner);
   uint64_t reach(uint64_t address, const Named& named) const;
   std::string declared_name(uint64_t address, const std::pair<const uint64_t, Instance>& within) const;
+  std::string declared_name(uint64_t address, const std::pair<const uint64_t, Global>& global) const;
   void name_innards(const std::pair<const uint64_t, Instance>& owner);
+  bool makes_plain(TableSite site) const;
   Named name_of(uint64_t address, uint32_t bytes, TableSite site);
   std::string global_name(uint64_t address, const std::pair<const uint64_t, Global>& global,
                           bool stop_at_system) const;

@@ -1,6 +1,8 @@
 // What variables, blocks and locks are called.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "trace/directory.h"
 #include "trace/library.h"
 #include "trace/type_paths.h"
@@ -89,6 +91,21 @@ bool Directory::fits(uint64_t address, uint64_t base, uint64_t bytes, const Site
          known->second.module->tables.types[known->second.type].name != type.name;
 }
 
+// Whether the site is in the constructor of a class that has no other method. Its fields are touched by those
+// who hold it, and are called what they are to them, although the constructor comes first.
+bool Directory::makes_plain(TableSite site) const {
+  const SiteTables& tables = site.module->tables;
+  const uint32_t type = tables.sites[site.site].object_type;
+  std::string_view name = tables.types[type].name;
+  name = name.substr(name.rfind(':') + 1);  // also where there is none
+  auto constructs = [&](std::string_view function) { return function.ends_with(fmt::format("::{0}", name)); };
+  const uint32_t function = tables.sites[site.site].function;
+  if (function >= tables.functions.size() || !constructs(tables.functions[function].name)) return false;
+  return std::ranges::none_of(tables.units, [&](const UnitEntry& unit) {
+    return unit.type == type && !constructs(unit.name) && unit.name.find('~') == std::string::npos;
+  });
+}
+
 Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite site) {
   Named named;
   const SiteEntry* entry = site ? &site.module->tables.sites[site.site] : nullptr;
@@ -122,12 +139,13 @@ Directory::Named Directory::name_of(uint64_t address, uint32_t bytes, TableSite 
     else
       named.name =
           !said.empty() && bracket == std::string::npos ? std::string(said) : type.name + "::" + named.field;
-    if (inner && said.empty())
+    if (inner && (said.empty() || (prefix.find('[') == std::string::npos && makes_plain(site))))
       named.name = owner.second.module->tables.types[owner.second.type].name + "::" + named.field;
     return named;
   }
   if (global != nullptr) {
-    named.name = without_innards(global_name(address, *global, false));
+    named.name = global_name(address, *global, false);
+    if (without_innards(named.name) != named.name) named.name = declared_name(address, *global);
     const GlobalEntry& of = global->second.module->tables.globals[global->second.index];
     if (of.type != kNoIndex && array_elements(of.type_name) == 0) {
       const auto& owner = instance(global->first, *global->second.module, of.type);

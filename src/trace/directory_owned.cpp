@@ -142,7 +142,7 @@ void Directory::name_innards(const std::pair<const uint64_t, Instance>& owner) {
 // variable.
 std::string Directory::declared_name(uint64_t address,
                                      const std::pair<const uint64_t, Instance>& within) const {
-  if (const auto* global = global_at(address)) return without_innards(global_name(address, *global, false));
+  if (const auto* global = global_at(address)) return declared_name(address, *global);
   const std::pair<const uint64_t, Instance>* top = &within;
   for (auto up = outers_.find(raw(top->second.object)); up != outers_.end();
        up = outers_.find(raw(top->second.object))) {
@@ -156,6 +156,24 @@ std::string Directory::declared_name(uint64_t address,
   if (block != nullptr && !block->second.element.empty()) return block->second.element;
   const std::string& field = fields_.at(*top->second.module, top->second.type, address - top->first).shown;
   return field.empty() ? type : type + "::" + field;
+}
+
+// As the program's own accesses of a field are called after its class, so is what the library has in one,
+// wherever the object lies.
+std::string Directory::declared_name(uint64_t address,
+                                     const std::pair<const uint64_t, Global>& global) const {
+  const SiteTables& tables = global.second.module->tables;
+  const GlobalEntry& entry = tables.globals[global.second.index];
+  const std::string_view type = entry.type == kNoIndex ? std::string_view() : tables.types[entry.type].name;
+  const bool named = !type.empty() && !type.ends_with(')');  // (unnamed struct)
+  if (named && !is_library_type(type)) {
+    uint64_t offset = address - global.first;
+    const uint64_t elements = array_elements(entry.type_name);
+    if (elements > 0 && entry.size >= elements) offset %= entry.size / elements;
+    const FieldName& field = fields_.at(*global.second.module, entry.type, offset);
+    if (!field.shown.empty()) return fmt::format("{}::{}", type, field.shown);
+  }
+  return without_innards(global_name(address, global, false));
 }
 
 }  // namespace cleave

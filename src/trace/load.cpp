@@ -35,6 +35,7 @@ class LoadedSource final : public EventSource {
   Result<std::span<const Event>> next() override { return source_.next(); }
   uint64_t old_value(size_t position) const override { return source_.old_value(position); }
   const Trace& tables() const override { return trace_; }
+  bool complete() const override { return source_.complete(); }
 
  private:
   Trace trace_;
@@ -44,9 +45,9 @@ class LoadedSource final : public EventSource {
 }  // namespace
 
 TraceForm form_of(std::string_view bytes) {
-  uint64_t magic = 0;
-  if (bytes.size() >= sizeof magic) std::memcpy(&magic, bytes.data(), sizeof magic);
-  if (magic == CLEAVE_TRACE_MAGIC) return TraceForm::Binary;
+  const uint64_t magic = CLEAVE_TRACE_MAGIC;
+  const std::string_view begins(reinterpret_cast<const char*>(&magic), sizeof magic);
+  if (!bytes.empty() && begins.starts_with(bytes.substr(0, sizeof magic))) return TraceForm::Binary;
   if (bytes.starts_with("# cleave text trace")) return TraceForm::Text;
   if (bytes.substr(0, 4096).find('\0') != std::string_view::npos) return TraceForm::Unknown;
   while (!bytes.empty()) {

@@ -84,7 +84,7 @@ bool Merger::open_chunk(Lane& lane) {
     const RecordChunk& chunk = chunks[lane.next_chunk];
     const char* problem = lane.chunk.decode(file_, chunks, lane.next_chunk++);
     if (problem != nullptr) {
-      lane.broken = true;
+      lane.broken = broken_ = true;
       problems_.push_back(fmt::format("byte {}: {}; the rest of that thread is lost", chunk.offset, problem));
     }
     lane.position = 0;
@@ -200,7 +200,7 @@ Merger::Outcome Merger::run(size_t events, bool final) {
     if (!final && patient_ && somebody_is_awaited()) return Outcome::NeedsMore;
     if (runnable_.empty()) {
       if (!final) return Outcome::NeedsMore;
-      if (force()) continue;
+      if (ends_early() ? cut() : force()) continue;
       return assembler_.pending() > 0 ? Outcome::Batch : Outcome::End;
     }
     Lane& lane = *runnable_.top();
@@ -276,10 +276,7 @@ void Merger::process_segment(Lane& lane, uint32_t to, bool cautious, int depth) 
   const SegmentPlan& plan = *lane.chunk.segment(lane.in_chunk);
   const uint64_t* payload = words.data() + lane.position + 1;
   uint32_t next = lane.position + 1 + plan.words;
-  size_t valid = plan.words;
-  if (next + 1 < words.size() && address_of(words[next]) == static_cast<uint64_t>(RecordKind::cut)) {
-    valid = std::min<uint64_t>(valid, words[next + 1]);
-  }
+  const Assembler::Reach reach = reach_of(plan, words.subspan(next));
   if (!lane.begun) assembler_.add_branches(*lane.thread, branches_of(payload[-1]));
   lane.begun = true;
   lane.thread->origin = {lane.record, 0};
@@ -288,7 +285,7 @@ void Merger::process_segment(Lane& lane, uint32_t to, bool cautious, int depth) 
                                                 : Assembler::Caution::All;
   for (size_t clear = SIZE_MAX;; clear = lane.slot) {
     lane.slot = static_cast<uint32_t>(
-        assembler_.segment(*lane.thread, plan, payload, valid, lane.slot, to, caution, clear));
+        assembler_.segment(*lane.thread, plan, payload, reach, lane.slot, to, caution, clear));
     if (lane.slot >= to) break;
     let_others_first(lane, plan.slots[lane.slot], payload, depth);
   }
@@ -334,17 +331,16 @@ Merger::Gate Merger::gate_of(Lane& lane, RecordKind kind, const uint64_t* words,
     auto parent = by_number_.find(static_cast<uint32_t>(words[1]));
     // Of a live trace the creator may not have written anything yet.
     bool unknown = parent == by_number_.end();
-    if (unknown ? final_ : parent->second->status == Status::Done || parent->second == &lane)
-      return Gate::Open;
+    bool never = unknown ? final_ : parent->second->status == Status::Done || parent->second == &lane;
+    if (never && !(final_ && ends_early())) return Gate::Open;
     *awaited = lane.number;
     return Gate::Start;
   }
   if (kind == RecordKind::join) {
     auto child = by_number_.find(static_cast<uint32_t>(words[0]));
-    if (child == by_number_.end() || child->second->status == Status::Done || child->second->thread->exited ||
-        child->second == &lane) {
-      return Gate::Open;
-    }
+    bool never = child == by_number_.end() || child->second->status == Status::Done || child->second == &lane;
+    if (child != by_number_.end() && child->second->thread->exited) return Gate::Open;
+    if (never && !(final_ && ends_early())) return Gate::Open;
     *awaited = words[0];
     return Gate::Join;
   }
@@ -429,66 +425,6 @@ void Merger::after(Lane& lane, RecordKind kind, const uint64_t* words) {
     next_turn_ = std::max(next_turn_, words[0] + 1);
     holder_ = &lane;
   }
-}
-
-// Nobody can go on: something is missing from the file. The lane that stands earliest goes on all the same.
-bool Merger::force() {
-  Lane* first = nullptr;
-  for (Lane& lane : lanes_) {
-    if (lane.status != Status::Parked) continue;
-    bool turn = lane.gate == Gate::Turn;
-    if (first == nullptr ||
-        (turn && first->gate == Gate::Turn ? lane.awaited < first->awaited : Later()(first, &lane)))
-      first = &lane;
-  }
-  if (first == nullptr) return false;
-  auto take_out = [&](std::vector<Lane*>& lanes) { std::erase(lanes, first); };
-  const uint64_t* words = first->chunk.words().data() + first->position + 1;
-  const RecordShape& shape = shape_of(address_of(words[-1]));
-  ++(first->gate == Gate::Ticket ? forced_tickets_ : forced_others_);
-  switch (first->gate) {
-    case Gate::Ticket:
-      take_out(parked_tickets_[first->awaited]);
-      for (uint8_t where : {shape.ticket, shape.ticket2}) {
-        if (where == RecordShape::kNowhere) continue;
-        uint64_t& next = next_ticket_[CLEAVE_TICKET_STRIPE(words[where]) % CLEAVE_STRIPES];
-        next = std::max(next, CLEAVE_TICKET_NUMBER(words[where]));
-      }
-      break;
-    case Gate::Start:
-      take_out(parked_starts_[first->awaited]);
-      forked_[first->number] = true;
-      break;
-    case Gate::Join: {
-      take_out(parked_joins_[first->awaited]);
-      auto child = by_number_.find(static_cast<uint32_t>(first->awaited));
-      if (child != by_number_.end()) child->second->thread->exited = true;
-      break;
-    }
-    default:
-      take_out(parked_turns_);
-      next_turn_ = first->awaited;
-      break;
-  }
-  --parked_;
-  push(*first);
-  return true;
-}
-
-std::vector<std::string> Merger::remarks() const {
-  std::vector<std::string> remarks = problems_;
-  if (forced_tickets_ > 0) {
-    remarks.push_back(
-        fmt::format("{} synchronization operations stand before others that are missing from the file; their "
-                    "order there is a guess",
-                    forced_tickets_));
-  }
-  if (forced_others_ > 0) {
-    remarks.push_back(
-        fmt::format("{} starts or joins of threads stand where their other half is missing from the file",
-                    forced_others_));
-  }
-  return remarks;
 }
 
 }  // namespace cleave

@@ -7,6 +7,11 @@
 // thread that is about to read the value that it would destroy. Both look ahead a few records only and never
 // pass a gate. Ties go to the smaller thread number, so the same file gives the same order.
 //
+// A file without its end lacks what the threads had not yet written when the program was killed. There a
+// thread that waits for a record which is missing (a smaller ticket, the fork of a thread, the end of one
+// that is joined) has come to its end: what it did after that may depend on what nobody knows, and an order
+// that is guessed there shows violations that are none. So the events are a prefix of a possible run.
+//
 // Memory: one decoded chunk for each thread that has begun and not ended. Time: O(log threads) for each
 // switch.
 #pragma once
@@ -46,6 +51,8 @@ class Merger {
 
   // What had to be guessed, one sentence each.
   std::vector<std::string> remarks() const;
+  // Whether records are missing; complete at the end.
+  bool ends_early() const { return broken_ || !file_.ended() || file_.damaged(); }
 
  private:
   enum class Status { Runnable, Parked, Starved, Done };
@@ -101,6 +108,7 @@ class Merger {
   void starve(Lane& lane);
   bool somebody_is_awaited();
   bool open_chunk(Lane& lane);
+  static Assembler::Reach reach_of(const SegmentPlan& plan, std::span<const uint64_t> behind);
   void process_segment(Lane& lane, uint32_t to, bool cautious, int depth);
   bool process_record(Lane& lane, uint64_t header);
   Gate gate_of(Lane& lane, RecordKind kind, const uint64_t* words, uint64_t* awaited);
@@ -113,6 +121,7 @@ class Merger {
   void after(Lane& lane, RecordKind kind, const uint64_t* words);
   void end_lane(Lane& lane);
   bool force();
+  bool cut();
   uint32_t stop_position(const Lane& lane, uint64_t until) const;
   void update_clock(Lane& lane);
   void let_others_first(const Lane& lane, const SlotPlan& slot, const uint64_t* words, int depth);
@@ -149,7 +158,9 @@ class Merger {
   const Lane* holder_ = nullptr;  // who has the turn: until it waits for its next one, nobody else gets one
   std::map<uint32_t, bool> forked_;  // number → the thread's records are there
   bool patient_ = true;
-  bool final_ = false;  // nothing more will come
+  bool final_ = false;   // nothing more will come
+  bool broken_ = false;  // the records of a lane cannot be decoded
+  uint64_t cut_threads_ = 0, cut_records_ = 0;
   size_t starved_ = 0;
   std::vector<Lane*> starving_;  // all that are starved and have not exited, and some others
   size_t parked_ = 0;

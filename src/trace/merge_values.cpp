@@ -112,4 +112,18 @@ Merger::Match Merger::match_ahead(const SegmentPlan& plan, uint32_t from, const 
   return {};
 }
 
+// How far a segment came, by the records behind it.
+Assembler::Reach Merger::reach_of(const SegmentPlan& plan, std::span<const uint64_t> behind) {
+  Assembler::Reach reach{plan.words};
+  auto is = [&](RecordKind kind) {
+    return (behind[0] & CLEAVE_HEADER_ADDRESS_MASK) == static_cast<uint64_t>(kind);
+  };
+  if (behind.size() >= 2 && is(RecordKind::cut)) {
+    reach.valid = std::min<uint64_t>(plan.words, behind[1]);
+    behind = behind.subspan(2);
+  }
+  if (behind.size() >= 4 && is(RecordKind::fault)) reach.fault = behind[2];
+  return reach;
+}
+
 }  // namespace cleave

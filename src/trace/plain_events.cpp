@@ -1,12 +1,12 @@
 #include "trace/plain_events.h"
 
 #include <fmt/format.h>
-#include <xxhash.h>
 #include <zstd.h>
 
 #include <algorithm>
 #include <optional>
 
+#include "abi/chunk_checksum.h"
 #include "trace/event_columns.h"
 #include "trace/plain_tables.h"
 
@@ -19,7 +19,7 @@ void write_chunk(cleave_chunk_kind kind, std::string_view body,
                  const std::function<void(std::string_view)>& sink) {
   cleave_chunk_header header{.magic = CLEAVE_CHUNK_MAGIC, .kind = static_cast<uint16_t>(kind)};
   header.stored_bytes = static_cast<uint32_t>(body.size());
-  header.checksum = XXH3_64bits(body.data(), body.size());
+  header.checksum = cleave_chunk_checksum(&header, body.data());
   sink({reinterpret_cast<const char*>(&header), sizeof header});
   sink(body);
 }
@@ -112,7 +112,7 @@ void write_binary_trace(const Trace& trace, const std::function<void(std::string
     write_chunk(CLEAVE_CHUNK_EVENTS,
                 write_columns(trace, begin, std::min(begin + kColumnEvents, trace.size())), sink);
   }
-  write_chunk(CLEAVE_CHUNK_END, "{\"ended\": \"import\"}", sink);
+  if (!trace.ends_early()) write_chunk(CLEAVE_CHUNK_END, "{\"ended\": \"import\"}", sink);
 }
 
 std::string write_binary_trace(const Trace& trace) {
@@ -146,6 +146,7 @@ Result<Trace> load_plain_events(const TraceFile& file) {
     }
   } while (!batch.events.empty());
   for (const std::string& remark : file.remarks()) builder.remark(remark);
+  builder.set_ends_early(!file.ended() || file.damaged());
   return std::move(builder).build();
 }
 

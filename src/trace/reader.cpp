@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 
+#include "base/interrupt.h"
 #include "trace/merge.h"
 #include "trace/plain_events.h"
 
@@ -64,13 +66,17 @@ class RecordSource final : public BinarySource {
   const FreedIds& freed() const override { return batch_.freed; }
   uint64_t old_value(size_t position) const override { return batch_.old_value(position); }
   const Trace& tables() const override { return builder_.tables(); }
-  bool complete() const override { return file_->ended() && !file_->damaged(); }
+  bool complete() const override { return !merger_.ends_early() && !cut(); }
   const TraceFile& file() const override { return *file_; }
+  uint64_t position() const override { return position_.load(std::memory_order_relaxed); }
 
   std::vector<std::string> remarks() const override {
     std::vector<std::string> remarks = file_->remarks();
     for (std::string& remark : merger_.remarks()) remarks.push_back(std::move(remark));
-    if (!file_->ended() && !file_->damaged()) {
+    if (cut()) {
+      remarks.push_back(
+          "the trace was cut at its limit (--max-trace): what the program did after that is missing");
+    } else if (!file_->ended() && !file_->damaged()) {
       remarks.push_back(
           "the trace has no end: the program was killed or still runs; what its threads had not yet written "
           "is missing");
@@ -102,12 +108,24 @@ class RecordSource final : public BinarySource {
  private:
   static constexpr size_t kBatch = 4096;
 
+  // The recording ended before the program did.
+  bool cut() const {
+    const nlohmann::json end = nlohmann::json::parse(file_->last_text(CLEAVE_CHUNK_END), nullptr, false);
+    return end.is_object() && end.contains("ended") && end["ended"] == "limit";
+  }
+
   // What has been read needs no memory, and where it may be erased no room on the disk.
   void let_go() {
-    constexpr unsigned kSometimes = 256;  // batches: a million events
-    if (++batches_ % kSometimes != 0) return;
+    // In batches: a million events; where somebody waits for us, sixty thousand.
+    const unsigned sometimes = options_.on_progress ? 16 : 256;
+    if (++batches_ % sometimes == 0) let_go_now();
+  }
+  void let_go_now() {
     const bool erase = options_.erase_beyond != 0 && file_->scanned() > options_.erase_beyond;
-    file_->read_up_to(merger_.read_up_to(), erase);
+    const uint64_t position = merger_.read_up_to();
+    position_.store(position, std::memory_order_relaxed);
+    file_->read_up_to(position, erase);
+    if (options_.on_progress) options_.on_progress(position);
   }
 
   // The last batch has been seen, and the tables as they were then: what it had last may be overwritten.
@@ -144,6 +162,7 @@ class RecordSource final : public BinarySource {
     auto now = std::chrono::steady_clock::now();
     if (!stuck_since_) stuck_since_ = now;
     if (now - *stuck_since_ >= kAsleepBesideOthers) merger_.let_sleepers_be();
+    if (options_.on_progress) let_go_now();
     bool alive = options_.writer_alive();  // asked first: what it wrote before it went is there afterwards
     if (file_->refresh()) {
       merger_.refresh();
@@ -167,6 +186,7 @@ class RecordSource final : public BinarySource {
   Batch batch_;
   bool final_ = false;
   unsigned batches_ = 0;
+  std::atomic<uint64_t> position_ = 0;
   std::chrono::milliseconds silent_{};
   std::optional<std::chrono::steady_clock::time_point> stuck_since_;
 };
@@ -200,7 +220,7 @@ struct Collected {
 
 Collected collect(RecordSource& source) {
   Collected all;
-  while (const Batch* batch = source.next_batch()) {
+  while (const Batch* batch = interrupted() ? nullptr : source.next_batch()) {
     for (const auto& [position, value] : batch->old_values)
       all.old_values.emplace_back(all.events.size() + position, value);
     all.events.insert(all.events.end(), batch->events.begin(), batch->events.end());
@@ -232,6 +252,7 @@ class Settler {
       add(all_.events[i], is_update ? all_.old_values[update++].second : 0, i);
     }
     for (std::string& remark : source_.remarks()) builder_.remark(std::move(remark));
+    builder_.set_ends_early(!source_.complete());
     result_.trace = std::move(builder_).build();
     result_.notes = source_.notes();
     return std::move(result_);
@@ -281,10 +302,10 @@ class Settler {
       Event part = event;
       auto shift = static_cast<uint32_t>(8 * (info.address - base));
       part.object = raw(numbers_[raw(leaf)]);
-      part.value = low_bytes(event.value >> shift, info.size);
+      part.value = part_of(event.value, shift, info.size);
       part.set_width(info.size);
       if (leaf != leaves_.front()) part.branches = 0;
-      put(part, low_bytes(old_value >> shift, info.size), index);
+      put(part, part_of(old_value, shift, info.size), index);
     }
   }
 
@@ -330,6 +351,7 @@ Result<RecordedTrace> load_recorded_trace(const std::string& path) {
   }
   RecordSource source(shared, {}, true);
   Collected all = collect(source);
+  if (interrupted()) return Error{path, "interrupted while it was read"};
   RecordedTrace result = Settler(source, all).run();
   result.file = shared;
   result.lane_of_thread.assign(result.trace.threads().size(), SIZE_MAX);

@@ -33,6 +33,8 @@ struct ReadOptions {
   // What has been read of a file that is larger than this is erased: for one that nobody else wants. 0:
   // never.
   uint64_t erase_beyond = 0;
+  // Told from time to time how many bytes of the file are done with: read, and erased where that is allowed.
+  std::function<void(uint64_t)> on_progress;
   bool live() const { return static_cast<bool>(writer_alive); }
 };
 
@@ -48,6 +50,8 @@ class BinarySource : public BatchSource {
   virtual const TraceFile& file() const = 0;
   // Sentences about what was lost or guessed; complete at the end.
   virtual std::vector<std::string> remarks() const = 0;
+  // Bytes of the file that have been read, about; to be asked by any thread.
+  virtual uint64_t position() const { return 0; }
 };
 
 // Works for both kinds of binary trace: recorded ones, and those that `trace import` wrote.

@@ -82,7 +82,7 @@ const char* DecodedChunk::decode(const TraceFile& file, const std::vector<Record
 const char* DecodedChunk::take_raw(const TraceFile& file, const RecordChunk& chunk) {
   if (const char* problem = file.copy_raw(chunk, words_.data())) return problem;
   uint64_t* words = words_.data();
-  size_t gaps = 0;  // words of 0 so far: what follows moves to the front
+  size_t gaps = 0;  // words of gaps so far: what follows moves to the front
   const size_t end = chunk.words;
   for (size_t at = 0; at < end;) {
     const uint64_t address = words[at] & CLEAVE_HEADER_ADDRESS_MASK;
@@ -92,7 +92,7 @@ const char* DecodedChunk::take_raw(const TraceFile& file, const RecordChunk& chu
       segment = file.modules().find(address, chunk.offset);
       if (segment == nullptr) return "a record belongs to no module of the trace";
       count = segment->words;
-    } else if (words[at] == 0) {
+    } else if (address == 0) {
       ++gaps;
       ++at;
       continue;

@@ -4,10 +4,12 @@
 
 #include <type_traits>
 
+#include "abi/record.h"
+
 namespace cleave {
 namespace {
 
-constexpr uint8_t kVersion = 2;
+constexpr uint8_t kVersion = 3;
 constexpr uint64_t kLargest = uint64_t{1} << 28;  // bytes a table may unpack to; anything above is not ours
 
 class Writer {
@@ -78,6 +80,7 @@ class Reader {
     values.reserve(count);
     for (uint64_t i = 0; i < count && !failed_; ++i) visit(values.emplace_back());
   }
+  void refuse() { fail(); }
   bool failed() const { return failed_; }
   bool at_end() const { return at_ == bytes_.size(); }
 
@@ -124,6 +127,59 @@ void visit(Archive& a, SegmentTable& s) {
   a.integer(s.flags);
   a.integer(s.function);
   a.list(s.slots, [&](Slot& slot) { visit(a, slot); });
+}
+
+// Of the legs of a segment only where they begin is stored.
+void visit_segments(Writer& a, const std::vector<SegmentTable>& segments) {
+  a.number(segments.size());
+  for (size_t i = 0; i < segments.size(); ++i) {
+    const SegmentTable& whole = segments[i];
+    visit(a, const_cast<SegmentTable&>(whole));
+    if ((whole.flags & CLEAVE_SEGMENT_LEGS) == 0) continue;
+    std::vector<LegStart> starts;
+    size_t slots = segments[++i].slots.size();
+    for (; slots < whole.slots.size(); slots += segments[++i].slots.size())
+      starts.push_back({static_cast<uint16_t>(slots), segments[i].words});
+    a.number(starts.size());
+    for (const LegStart& start : starts) {
+      a.number(start.slots);
+      a.number(start.words);
+    }
+  }
+}
+
+// Each leg has a slot and, but for the first, a word.
+bool starts_hold(const SegmentTable& whole, std::span<const LegStart> starts) {
+  for (size_t i = 0; i < whole.slots.size(); ++i) {
+    const Operand& address = whole.slots[i].address;
+    if (address.source == Source::Derived && address.index >= i) return false;
+  }
+  LegStart before;
+  for (const LegStart& start : starts) {
+    if (start.slots <= before.slots || start.words < before.words) return false;
+    before = start;
+  }
+  return !starts.empty() && before.slots < whole.slots.size() && before.words < whole.words;
+}
+
+void visit_segments(Reader& a, std::vector<SegmentTable>& segments) {
+  const uint64_t count = a.number();
+  while (!a.failed() && segments.size() < count) {
+    SegmentTable& whole = segments.emplace_back();
+    visit(a, whole);
+    if (a.failed() || (whole.flags & CLEAVE_SEGMENT_LEGS) == 0) continue;
+    std::vector<LegStart> starts;
+    for (uint64_t left = a.number(); left > 0 && !a.failed(); --left) {
+      LegStart start;
+      a.integer(start.slots);
+      a.integer(start.words);
+      starts.push_back(start);
+    }
+    if (a.failed() || !starts_hold(whole, starts)) return a.refuse();
+    std::vector<SegmentTable> legs = leg_tables(whole, starts);
+    segments.insert(segments.end(), legs.begin(), legs.end());
+  }
+  if (segments.size() != count) a.refuse();
 }
 
 template <typename Archive>
@@ -190,7 +246,7 @@ template <typename Archive>
 void visit(Archive& a, SiteTables& t) {
   a.text(t.source);
   a.list(t.strings, [&](std::string& text) { a.text(text); });
-  a.list(t.segments, [&](SegmentTable& segment) { visit(a, segment); });
+  visit_segments(a, t.segments);
   a.list(t.sites, [&](SiteEntry& site) { visit(a, site); });
   a.list(t.functions, [&](FunctionEntry& function) { visit(a, function); });
   a.list(t.types, [&](TypeEntry& type) { visit(a, type); });
@@ -244,6 +300,32 @@ bool indexes_hold(const SiteTables& t) {
 }
 
 }  // namespace
+
+std::vector<SegmentTable> leg_tables(const SegmentTable& whole, std::span<const LegStart> starts) {
+  std::vector<Slot> slots = whole.slots;
+  for (Slot& slot : slots) {
+    if (slot.address.source != Source::Derived) continue;
+    const Operand& base = slots[slot.address.index].address;
+    slot.address = {base.source, base.index, base.constant + slot.address.constant};
+  }
+  std::vector<SegmentTable> legs;
+  size_t from = 0;
+  for (size_t i = 0; i <= starts.size(); ++i) {
+    const bool last = i == starts.size();
+    const size_t to = last ? slots.size() : starts[i].slots;
+    SegmentTable& leg = legs.emplace_back();
+    leg.words = last ? whole.words : starts[i].words;
+    leg.function = whole.function;
+    leg.slots.assign(slots.begin() + static_cast<ptrdiff_t>(from),
+                     slots.begin() + static_cast<ptrdiff_t>(to));
+    for (const Slot& slot : leg.slots) {
+      if (slot.kind <= SlotKind::Write) leg.flags |= CLEAVE_SEGMENT_ACCESS;
+      if (slot.kind == SlotKind::Call) leg.flags |= CLEAVE_SEGMENT_CALL;
+    }
+    from = to;
+  }
+  return legs;
+}
 
 std::vector<uint8_t> encode(const SiteTables& tables) {
   Writer writer;

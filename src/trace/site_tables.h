@@ -64,6 +64,14 @@ struct SegmentTable {
   friend bool operator==(const SegmentTable&, const SegmentTable&) = default;
 };
 
+// Where a leg but the first begins: slots and words of the segment before it.
+struct LegStart {
+  uint16_t slots = 0, words = 0;
+};
+// The tables of all legs. Addresses that derive from one in an earlier leg are taken from that one's word,
+// which the record of a leg has too.
+std::vector<SegmentTable> leg_tables(const SegmentTable& whole, std::span<const LegStart> starts);
+
 struct SiteEntry {
   uint32_t file = kNoIndex, line = 0, column = 0;
   uint32_t function = kNoIndex;     // the source function: of an inlined access, the inlined one

@@ -77,6 +77,7 @@ class TraceSource final : public EventSource {
   Result<std::span<const Event>> next() override;
   uint64_t old_value(size_t position) const override;
   const Trace& tables() const override { return trace_; }
+  bool complete() const override { return !trace_.ends_early(); }
 
  private:
   static constexpr size_t kBatch = 4096;

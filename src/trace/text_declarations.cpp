@@ -47,6 +47,10 @@ bool TextDeclarations::declaration(std::string_view keyword, WordSplitter& words
     if (keyword == "remark") builder_.remark(from_word(word));
     return at_end(words);
   }
+  if (keyword == "ends-early") {
+    builder_.set_ends_early(true);
+    return at_end(words);
+  }
   std::string_view word = words.next();
   if (word.empty()) return fail(fmt::format("{} of what?", keyword));
   if (keyword == "init") return declare_initial(word, words);

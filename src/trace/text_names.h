@@ -8,6 +8,7 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <optional>
 
+#include "trace/no_value.h"
 #include "trace/text_words.h"
 #include "trace/trace.h"
 
@@ -80,7 +81,7 @@ class TextNames {
   bool number(uint64_t& value, WordSplitter& words, const char* otherwise) {
     std::string_view word = words.next();
     if (word.empty()) return fail(otherwise);
-    std::optional<uint64_t> parsed = parse_number(word);
+    std::optional<uint64_t> parsed = word == kFreedWord ? kFreed : parse_number(word);
     if (!parsed) return fail(fmt::format("'{}' is not a number of 64 bits", word));
     value = *parsed;
     return true;

@@ -10,9 +10,9 @@
 namespace cleave {
 namespace {
 
-constexpr std::array<std::string_view, 12> kDeclarations = {"init",   "set",        "thread",  "variable",
-                                                            "object", "sync",       "site",    "context",
-                                                            "unit",   "input-name", "program", "remark"};
+constexpr std::array<std::string_view, 13> kDeclarations = {
+    "init",    "set",  "thread",     "variable", "object", "sync",      "site",
+    "context", "unit", "input-name", "program",  "remark", "ends-early"};
 constexpr std::array<std::string_view, 7> kOrders = {"plain",   "relaxed", "consume", "acquire",
                                                      "release", "acq_rel", "seq_cst"};
 

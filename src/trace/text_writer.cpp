@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "trace/expression.h"
+#include "trace/no_value.h"
 #include "trace/text.h"
 #include "trace/text_words.h"
 
@@ -236,6 +237,7 @@ class TextWriter {
       fmt::format_to(std::back_inserter(out_), "program {}\n", to_word(trace_.program()));
     for (const std::string& remark : trace_.remarks())
       fmt::format_to(std::back_inserter(out_), "remark {}\n", to_word(remark));
+    if (trace_.ends_early()) out_ += "ends-early\n";
     if (declare_threads_) declare_all_threads();
     if (declare_sites_) declare_all_sites();
     for (size_t i = 0; i < trace_.contexts().size(); ++i) declare_context(i);
@@ -426,7 +428,10 @@ class TextWriter {
 
   void value(uint64_t number) {
     out_ += ' ';
-    append_number(out_, number);
+    if (number == kFreed)
+      out_ += kFreedWord;
+    else
+      append_number(out_, number);
   }
 
   // An expression stands as it is where a reader takes all of it, and escaped otherwise.

@@ -143,6 +143,9 @@ class Trace {
   const std::string& program() const { return program_; }
   // What the reader had to say about the input (truncated, unordered …), one sentence each.
   std::span<const std::string> remarks() const { return remarks_; }
+  // The program was killed, or the file is damaged: the events are those up to a point that every thread can
+  // have reached, and what followed is not known.
+  bool ends_early() const { return ends_early_; }
 
   friend bool operator==(const Trace&, const Trace&) = default;
 
@@ -162,6 +165,7 @@ class Trace {
   std::map<std::string, std::vector<VariableId>> declared_sets_;
   std::string program_;
   std::vector<std::string> remarks_;
+  bool ends_early_ = false;
   TableChanges changes_;
 };
 
@@ -193,6 +197,7 @@ class TraceBuilder {
   void set_initial(VariableId variable, uint64_t value);
   void set_program(std::string program) { trace_.program_ = std::move(program); }
   void remark(std::string sentence) { trace_.remarks_.push_back(std::move(sentence)); }
+  void set_ends_early(bool early) { trace_.ends_early_ = early; }
   void reserve(size_t events) { trace_.events_.reserve(events); }
   size_t size() const { return trace_.events_.size(); }
   // All variables at once, in place of those there are.

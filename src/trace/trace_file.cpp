@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
+
+#include "abi/chunk_checksum.h"
+#include "base/interrupt.h"
 
 namespace cleave {
 namespace {
@@ -40,6 +42,7 @@ Result<TraceFile> TraceFile::open(const std::string& path, bool live) {
   }
   file.at_ = file.header_.header_bytes;
   file.scan();
+  if (!live && interrupted()) return Error{path, "interrupted while it was read"};
   return file;
 }
 
@@ -57,7 +60,7 @@ void TraceFile::damage(uint64_t offset, const char* what) {
 bool TraceFile::scan() {
   bool fresh = false;
   uint64_t let_go = at_;
-  while (!damaged_ && at_ < file_.bytes().size()) {
+  while (!damaged_ && at_ < file_.bytes().size() && (live_ || !interrupted())) {
     const uint64_t rest = file_.bytes().size() - at_;
     cleave_chunk_header header;
     const bool whole = rest >= sizeof header && file_.copy(at_, &header, sizeof header);
@@ -70,7 +73,7 @@ bool TraceFile::scan() {
       break;
     }
     // Of a raw one when its words are copied: until then they are not looked at.
-    if (!is_raw(header) && XXH3_64bits(body_at(at_, 0).data(), header.stored_bytes) != header.checksum) {
+    if (!is_raw(header) && cleave_chunk_checksum(&header, body_at(at_, 0).data()) != header.checksum) {
       damage(at_, "damaged chunk (its checksum is wrong)");
       break;
     }

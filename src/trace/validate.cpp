@@ -8,6 +8,7 @@
 
 #include "trace/atoms.h"
 #include "trace/describe.h"
+#include "trace/happens_before.h"
 
 namespace cleave {
 namespace {
@@ -22,12 +23,14 @@ constexpr size_t kEarlyReads = 64;
 struct EarlyRead {
   uint64_t value, event;
   SiteId site;
+  Epoch when;
 };
 
 struct Memory {
   uint64_t value = 0;
   bool known = false, atomic = false;  // atomic: the last write was
   uint32_t writer = UINT32_MAX;
+  uint32_t written = 0;               // when, as an Epoch of the writer
   std::array<uint64_t, 3> earlier{};  // values overwritten by others, newest first
   uint8_t earlier_count = 0;
   bool early = false;  // reads of it that nothing explains yet are in Validator::early_
@@ -92,8 +95,8 @@ class Validator {
       auto shift = static_cast<uint32_t>(8 * (info.address - base));
       Memory& memory = memory_[raw(part)];
       memory = whole;
-      memory.value = low_bytes(whole.value >> shift, info.size);
-      for (uint64_t& value : memory.earlier) value = low_bytes(value >> shift, info.size);
+      memory.value = part_of(whole.value, shift, info.size);
+      for (uint64_t& value : memory.earlier) value = part_of(value, shift, info.size);
       memory.early = false;
     }
   }
@@ -107,6 +110,7 @@ class Validator {
 
   void event(const Event& event, size_t position) {
     Life& life = lives_[raw(event.thread)];
+    order_.feed(event);
     if (life.joined) violation(event, "its thread has already been joined");
     if (life.exited && !life.joined) violation(event, "its thread has already ended");
     if (!life.ran) first_event(event, life);
@@ -199,15 +203,17 @@ class Validator {
           static_cast<uint8_t>(std::min<size_t>(memory.earlier_count + 1u, memory.earlier.size()));
     }
     memory.writer = raw(event.thread);
+    memory.written = order_.now(event.thread).time;
     memory.atomic = event.atomic();
   }
 
-  // Reads whose value this write leaves stand too early.
+  // Reads whose value this write leaves stand too early, if they may have come after it.
   void explain_early(const Event& event, Memory& memory) {
     std::vector<EarlyRead>& reads = early_[event.object];
     std::erase_if(reads, [&](const EarlyRead& read) {
       if (result_.events - read.event >= kRaceWindow) return true;
       if (read.value != event.value) return false;
+      if (order_.before(read.when, event.thread)) return false;
       UnexplainedSite& site = sites_[raw(read.site)];
       --site.unwritten;
       ++site.misplaced;
@@ -228,13 +234,15 @@ class Validator {
     site.site = event.site;
     if (site.example.empty())
       site.example = fmt::format("event {}: {}: {}", result_.events, describe(names(), event), what);
-    if (stale && memory.writer != raw(event.thread)) {
+    // What overwrote the value races with the read only if it need not have come first.
+    if (stale && !order_.before({memory.writer, memory.written}, event.thread)) {
       ++site.misplaced;
       return;
     }
     ++site.unwritten;
     std::vector<EarlyRead>& reads = early_[event.object];
-    if (reads.size() < kEarlyReads) reads.push_back({seen, result_.events, event.site});
+    if (reads.size() < kEarlyReads)
+      reads.push_back({seen, result_.events, event.site, order_.now(event.thread)});
     memory.early = true;
   }
 
@@ -378,6 +386,7 @@ class Validator {
   std::vector<Memory> memory_;
   std::vector<Lock> locks_;
   std::vector<Life> lives_;
+  HappensBefore order_;
   boost::unordered_flat_map<uint32_t, UnexplainedSite> sites_;
   boost::unordered_flat_map<uint32_t, std::vector<EarlyRead>> early_;
 };

@@ -24,8 +24,9 @@ struct Violation {
 
 struct UnexplainedSite {
   SiteId site = kNone<SiteId>;
-  uint64_t unwritten = 0;  // reads of a value that nobody is known to have written
-  uint64_t misplaced = 0;  // reads of a value that another thread wrote elsewhere in the order: a race
+  uint64_t unwritten = 0;  // reads of a value that code outside wrote, as far as the trace tells
+  uint64_t misplaced = 0;  // reads of a value that another thread wrote elsewhere in the order, without
+                           // anything that orders the two: a race
   std::string example;     // the first of them
 };
 

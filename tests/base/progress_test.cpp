@@ -18,6 +18,10 @@ TEST(Progress, SaysWhatIsKnown) {
   progress.begin("events judged");
   progress.more(31'250'000);
   EXPECT_EQ(progress.text(), "31.2 million events judged");
+  progress.bytes(uint64_t{412} << 20, uint64_t{2301} << 20);
+  EXPECT_EQ(progress.text(), "31.2 million events judged, 412 of 2301 MB");
+  progress.begin("candidates decided");
+  EXPECT_EQ(progress.text(), "candidates decided");
 }
 
 TEST(ProgressLine, IsDrawnOnATerminalAndTakenAway) {
@@ -46,7 +50,37 @@ TEST(ProgressLine, IsDrawnOnATerminalAndTakenAway) {
   close(ours);
 }
 
-TEST(ProgressLine, DrawsNothingElsewhere) {
+TEST(ProgressLine, ElsewhereNothingIsDrawnToMakeWay) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  {
+    ProgressLine line(ends[1]);
+    line.progress().begin("events judged");
+    line.make_way();
+  }
+  close(ends[1]);
+  char byte = 0;
+  EXPECT_EQ(read(ends[0], &byte, 1), 0);
+  close(ends[0]);
+}
+
+TEST(ProgressLine, ElsewhereALineOfItsOwnNowAndThen) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  ProgressLine line(ends[1], std::chrono::milliseconds(0), std::chrono::milliseconds(1));
+  line.progress().begin("events judged");
+  line.progress().more(5);
+  std::string lines;
+  for (char byte;
+       lines.find("cleave: 5 events judged, 0 s\n") == std::string::npos && read(ends[0], &byte, 1) == 1;)
+    lines += byte;
+  EXPECT_EQ(lines.find('\033'), std::string::npos);
+  line.clear();
+  close(ends[1]);
+  close(ends[0]);
+}
+
+TEST(ProgressLine, DrawsNothingElsewhereAtOnce) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   {

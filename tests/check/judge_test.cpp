@@ -60,6 +60,18 @@ TEST(Judge, UnrepeatableRead) {
   EXPECT_EQ(judged(parsed("A begin u\nA write x 5\nB write x 1\nA read x 1\nA end")).name, "C_WWR");
 }
 
+// The sentence of a proof writes values as the accesses of the finding do, and speaks of what these have.
+TEST(Judge, ValuesAreWrittenAsInTheFinding) {
+  const Proof pointer = judged(
+      parsed("A begin u\nA read p 140737488000000\nB write p 0\nA read p 0\nA end\ninit p 140737488000000"));
+  EXPECT_NE(pointer.why.find("got 0x7ffffffa9400, then 0"), std::string::npos) << pointer.why;
+  EXPECT_EQ(pointer.why.find("140737488000000"), std::string::npos) << pointer.why;
+  // The unit's last write counts, not the first access of the triple.
+  const Proof last =
+      judged(parsed("A begin u\nA write x 400\nA write x 300\nB write x 1\nA read x 1\nA end"));
+  EXPECT_NE(last.why.find("u last wrote 300 to x"), std::string::npos) << last.why;
+}
+
 TEST(Judge, DirtyRead) {
   EXPECT_EQ(judged(parsed("A begin u\nA write x 5\nB read x 5\nA write x 6\nA end")).name, "C_WRW");
 }

@@ -169,13 +169,14 @@ TEST(Plan, VisitsAreCountedAsTheRuntimeCountsThem) {
     Milestone& milestone = plan.value().milestones[i];
     if (milestone.function.find("put") != std::string::npos) most = std::max(most, milestone.occurrence);
   }
-  EXPECT_EQ(most, 8u) << "of twelve writes two each are one visit";
+  EXPECT_EQ(most, 12u) << "each of the twelve writes is a visit of its own";
   for (EventIndex event : events) {
     if (trace.event(event).kind != EventKind::Write) continue;
     for (Milestone& milestone : plan.value().milestones) {
       const Event& write = trace.event(event);
       const bool same = milestone.kind == EventKind::Write && milestone.line == trace.site(write.site).line &&
                         milestone.column == trace.site(write.site).column &&
+                        milestone.occurrence == visits.of(event) &&
                         milestone.thread == trace.thread(write.thread).path;
       if (same) milestone.value = write.value;
     }

@@ -52,13 +52,13 @@ INSTANTIATE_TEST_SUITE_P(All, SameSeed, ::testing::Values(Policy::Serial, Policy
 TEST(Random, FindsTheLostUpdateAndSoDoesPct) {
   for (Policy policy : {Policy::Random, Policy::Pct}) {
     unsigned lost = 0;
-    for (uint64_t seed = 1; seed <= 40; ++seed) {
+    for (uint64_t seed = 1; seed <= 100; ++seed) {
       RunRequest some = request("lost_update", policy, seed);
-      some.pct_points = 23;
+      some.pct_points = 27;
       lost += must_run(some).exit_status == 1;
     }
     EXPECT_GT(lost, 0u) << word_of(policy);
-    EXPECT_LT(lost, 40u) << word_of(policy);
+    EXPECT_LT(lost, 100u) << word_of(policy);
   }
 }
 

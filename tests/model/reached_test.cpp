@@ -47,7 +47,8 @@ class Reached : public testing::Test {
     SetMap sets({}, trace);
     UnitOptions options;
     options.methods = options.locks = true;
-    UnitTracker tracker(options, sets, trace);
+    LockFunctions lock_functions(trace);
+    UnitTracker tracker(options, sets, trace, lock_functions);
     std::vector<std::string> lines;
     for (size_t i = 0; i < trace.size(); ++i) {
       const Event& e = trace.events()[i];
@@ -57,9 +58,10 @@ class Reached : public testing::Test {
       }
       const SetMap::Member member = tracker.member(e);
       const UnitTracker::Cover& cover = tracker.cover(e, member.set, EventIndex{i});
-      lines.push_back(std::string(sets.info(member.set).name) + ", " +
-                      (cover.unit == nullptr ? "nobody" : unit_label(trace, cover.unit->unit)) +
-                      (cover.additional ? "+" : ""));
+      lines.push_back(
+          std::string(sets.info(member.set).name) + ", " +
+          (cover.unit == nullptr ? "nobody" : unit_label(trace, cover.unit->unit, lock_functions)) +
+          (cover.additional ? "+" : ""));
     }
     return lines;
   }

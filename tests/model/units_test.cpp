@@ -20,7 +20,7 @@ struct Mapped {
 
 std::string label_at(const Trace& trace, const Mapped& mapped, size_t event) {
   UnitId id = mapped.units.unit_of(EventIndex{event});
-  return id == kNone<UnitId> ? "" : unit_label(trace, mapped.units.unit(id));
+  return id == kNone<UnitId> ? "" : unit_label(trace, mapped.units.unit(id), mapped.units.lock_functions);
 }
 
 Event begin_event(TraceBuilder& b, std::string_view thread, UnitNameId unit,
@@ -273,7 +273,8 @@ TEST(Units, WhatACallTouchesDirectlyInASectionIsOne) {
   UnitOptions options;
   options.methods = options.locks = true;
   SetMap sets({}, t);
-  UnitTracker tracker(options, sets, t);
+  LockFunctions lock_functions(t);
+  UnitTracker tracker(options, sets, t, lock_functions);
   std::map<EventIndex, uint64_t> merged;
   for (size_t i = 0; i < t.size(); ++i) {
     const Event& event = t.events()[i];

@@ -43,6 +43,35 @@ TEST(Record, AccessesHaveTheNamesOfTheSource) {
 }
 
 // An array without an end, behind the fields of its struct, is not the struct's first field again.
+// No level merges, drops or moves what the source has: equal reads, a write that a later one overwrites,
+// reads that are the same in every round of a loop, reads of what was just written, in static memory too.
+TEST(Record, AccessesAreThoseOfTheSourceAtEveryLevel) {
+  Folder folder;
+  folder.write(
+      "a.c",
+      "struct Pair { int lo, hi; }; struct Pair p; static int flag; static int never; int *q = &p.lo;\n"
+      "static int four(void) { return p.lo + p.lo + p.lo + p.lo; }\n"
+      "static void twice(void) { p.hi = 1; p.hi = 2; never = 3; }\n"
+      "static int rounds(void) { int sum = 0; for (int i = 0; i < 3; ++i) sum += *q; return sum; }\n"
+      "static int sum(const int *a, const int *b) { return *a + *b; }\n"
+      "int main(void) { twice(); flag = four(); int local = flag; local += flag; \n"
+      " int x = 1, y = 2; return rounds() + local + sum(&x, &y) + flag - 3; }\n");
+  const Lines expected = {"Write Pair::hi 1", "Write Pair::hi 2", "Write never 3",   "Read Pair::lo 0",
+                          "Read Pair::lo 0",  "Read Pair::lo 0",  "Read Pair::lo 0", "Write flag 0",
+                          "Read flag 0",      "Read flag 0",      "Read q",          "Read  0",
+                          "Read q",           "Read  0",          "Read q",          "Read  0",
+                          "Read flag 0"};
+  for (const std::string& level : kLevels) {
+    if (level == "-O0") continue;  // there x and y are passed by their addresses, and recorded
+    ASSERT_EQ(folder.run("$CC " + level + " a.c -o a").text, "");
+    Lines seen = lines(folder.record("a"), {"Read", "Write"});
+    for (std::string& line : seen) {
+      if (line.starts_with("Read q ")) line = "Read q";
+    }
+    EXPECT_EQ(seen, expected) << level;
+  }
+}
+
 TEST(Record, FlexibleArraysHaveTheirOwnName) {
   for (const std::string& level : kLevels) {
     Lines seen = lines(

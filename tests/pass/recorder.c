@@ -85,8 +85,12 @@ void __cleave_owns(const void *container, const void *block) {}
 void __cleave_fence(const struct cleave_segment *segment, uint32_t order) {
   WRITE("fence %lx %lx %u\n", (unsigned long)segment, outcomes(), order);
 }
+void __cleave_range_point(const struct cleave_segment *segment) { (void)segment; }
 void __cleave_range_read(const struct cleave_segment *segment, const void *address, uint64_t bytes) {
   WRITE("range_read %lx %lx %lx %lu\n", (unsigned long)segment, outcomes(), (unsigned long)address, bytes);
+}
+void __cleave_local_end(const struct cleave_segment *segment, const void *address, uint64_t bytes) {
+  WRITE("local_end %lx %lx %lx %lu\n", (unsigned long)segment, outcomes(), (unsigned long)address, bytes);
 }
 void __cleave_range_write(const struct cleave_segment *segment, const void *address, uint64_t bytes) {
   WRITE("range_write %lx %lx %lx %lu\n", (unsigned long)segment, outcomes(), (unsigned long)address, bytes);

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import invariants
 import suite
 
 SECONDS = 120
@@ -62,9 +63,13 @@ class Cleave:
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "findings.json"
             status, messages = self.run(verb, "--json", out, "--quiet", *arguments)
-            if status not in (0, 1) or not out.exists():
+            # What is unfinished is an answer too; that the program could not be run is none.
+            unfinished = status == 3 and "could not be run" not in messages
+            if not (status in (0, 1) or unfinished) or not out.exists():
                 return f"cleave {verb}: exit status {status}: {messages}"
-            return json.loads(out.read_text())
+            findings = json.loads(out.read_text())
+            problem = invariants.contradiction(findings)
+            return f"cleave {verb}: {problem}" if problem else findings
 
 
 def same_name(expected, name):

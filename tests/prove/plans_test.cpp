@@ -12,9 +12,8 @@ using prediction::EventNumber;
 
 // A trace, its facts, and one candidate of it.
 struct Scene {
-  explicit Scene(const char* text) : trace(parse_text_trace(text, "test").value()) {
-    SetMap sets({}, trace);
-    units = map_units(trace, {}, sets);
+  explicit Scene(const char* text)
+      : trace(parse_text_trace(text, "test").value()), sets({}, trace), units(map_units(trace, {}, sets)) {
     facts.emplace(trace, units);
     facts->locks.emplace(trace, facts->positions);
   }
@@ -27,6 +26,7 @@ struct Scene {
   }
 
   Trace trace;
+  SetMap sets;
   UnitMap units;
   std::optional<prediction::Facts> facts;
 };

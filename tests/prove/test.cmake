@@ -1,1 +1,1 @@
-cleave_test(prove SEES base trace model check analysis/predict order prove)
+cleave_test(prove SEES base abi trace model schedule exec check dependence units analysis/predict order prove)

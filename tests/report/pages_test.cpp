@@ -23,7 +23,7 @@ TEST(Sarif, EveryResultHasItsRuleAndItsFlow) {
   EXPECT_EQ(log["version"], "2.1.0");
   const auto& run = log["runs"][0];
   const auto& rules = run["tool"]["driver"]["rules"];
-  ASSERT_EQ(run["results"].size(), 4u);
+  ASSERT_EQ(run["results"].size(), 5u);
   for (const auto& result : run["results"]) {
     EXPECT_EQ(rules[result["ruleIndex"].get<size_t>()]["id"], result["ruleId"]);
     EXPECT_FALSE(result["message"]["text"].get<std::string>().empty());

@@ -75,12 +75,23 @@ inline Finding split_view() {
   return finding;
 }
 
+inline Finding failing_run() {
+  return failure_finding("bank",
+                         {.end = FailureEnd::Deadlock,
+                          .failed = 2,
+                          .runs = 20,
+                          .seeds = {3, 7},
+                          .first = "run 3 (--seed 3)",
+                          .text = "main waits for T1 to end\nT1 waits for lock, held by main\n"},
+                         "bank.3.witness.json");
+}
+
 inline Findings sample_findings() {
   Findings findings{.command = "predict", .program = "bank", .trace = "bank.cleave"};
   findings.stages = {
       {.name = "patterns", .triples = 24, .sites = 9, .seconds = 0.01},
       {.name = "symbolic", .triples = 2, .sites = 2, .seconds = 1.5, .counts = {{"unknown", 1}}}};
-  findings.findings = {lost_update(), dirty_read(), cycle(), split_view()};
+  findings.findings = {lost_update(), dirty_read(), cycle(), split_view(), failing_run()};
   findings.facts = {{"definition", "view equivalence with final writes"}};
   return findings;
 }

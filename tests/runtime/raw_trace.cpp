@@ -1,7 +1,6 @@
 #include "runtime/raw_trace.h"
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <cstring>
 #include <fstream>
@@ -9,6 +8,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "abi/chunk_checksum.h"
 #include "abi/codec.h"
 #include "abi/record.h"
 #include "abi/trace_file.h"
@@ -124,7 +124,7 @@ void read_module(RawTrace& trace, const uint8_t* body, size_t size) {
 void read_chunk(RawTrace& trace, Codecs& codecs, const cleave_chunk_header& header, const uint8_t* body,
                 std::map<uint32_t, uint64_t>& sequences) {
   const bool raw = header.kind == CLEAVE_CHUNK_RECORDS && header.flags == CLEAVE_CHUNK_RAW;
-  if (!raw && XXH3_64bits(body, header.stored_bytes) != header.checksum) wrong("a checksum is wrong");
+  if (!raw && cleave_chunk_checksum(&header, body) != header.checksum) wrong("a checksum is wrong");
   std::string text(reinterpret_cast<const char*>(body), header.stored_bytes);
   switch (header.kind) {
     case CLEAVE_CHUNK_RECORDS:

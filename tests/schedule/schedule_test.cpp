@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "abi/chunk_checksum.h"
 #include "abi/trace_file.h"
 #include "base/random.h"
 #include "schedule/base64.h"
@@ -140,6 +141,7 @@ TEST(Witness, AnUnknownOperationIsAnErrorNotACrash) {
 // A trace with one chunk of text about its process, and a schedule if `scheduled`.
 std::string trace_of_process(const std::string& text, bool scheduled) {
   cleave_file_header header{};
+  header.version = CLEAVE_TRACE_VERSION;
   header.magic = CLEAVE_TRACE_MAGIC;
   header.header_bytes = sizeof header;
   std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
@@ -148,6 +150,7 @@ std::string trace_of_process(const std::string& text, bool scheduled) {
     chunk.magic = CLEAVE_CHUNK_MAGIC;
     chunk.kind = kind;
     chunk.stored_bytes = static_cast<uint32_t>(body.size());
+    chunk.checksum = cleave_chunk_checksum(&chunk, body.data());
     bytes.append(reinterpret_cast<const char*>(&chunk), sizeof chunk);
     bytes += body;
   };

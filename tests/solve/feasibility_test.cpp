@@ -24,6 +24,27 @@ Feasibility decide(const Trace& trace, EventIndex f, EventIndex r, EventIndex s,
   return result;
 }
 
+// A trace that does not say what one of its writes stored: no answer, and no crash.
+TEST(Feasibility, AWriteWithoutAStoredValueIsNotModelled) {
+  for (bool explores : {true, false}) {
+    Program p;
+    EventIndex first = p.write("T1", "x", 1, "1");
+    EventIndex remote = p.read("T2", "x", 2, "b");
+    p.assume("T2", "(> b 0)");
+    EventIndex second = p.write("T1", "x", 2, "2");
+    Trace trace = p.done();
+    Result<SymbolicTrace> lifted = lift_annotations(trace);
+    ASSERT_TRUE(lifted.ok());
+    lifted.value().store(first, kNone<ExpressionId>);
+    FeasibilityOptions options;
+    if (!explores) options.states = 0;
+    Feasibility got =
+        FeasibilityChecker(lifted.value(), options).decide({first, remote, second, Pattern::WRW});
+    EXPECT_EQ(got.answer, Answer::Unknown);
+    EXPECT_TRUE(got.why.starts_with("not modelled: ")) << got.why;
+  }
+}
+
 TEST(GuardedIndependence, AWriteOfTheSameValueIsNoViolation) {
   Program p;
   EventIndex first = p.read("T1", "x", 0, "a");

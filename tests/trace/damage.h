@@ -1,12 +1,11 @@
 // Damage for tests of decoders.
 #pragma once
 
-#include <xxhash.h>
-
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "abi/chunk_checksum.h"
 #include "abi/trace_file.h"
 
 namespace cleave {
@@ -24,7 +23,7 @@ inline void correct_checksums(std::string& bytes) {
       if (!words.empty()) std::memcpy(words.data(), body, words.size() * sizeof(uint64_t));
       if (header.words <= words.size()) header.checksum = cleave_raw_checksum(&header, words.data());
     } else {
-      header.checksum = XXH3_64bits(body, header.stored_bytes);
+      header.checksum = cleave_chunk_checksum(&header, body);
     }
     std::memcpy(bytes.data() + at, &header, sizeof header);
   }

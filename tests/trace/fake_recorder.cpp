@@ -1,9 +1,9 @@
 #include "trace/fake_recorder.h"
 
-#include <xxhash.h>
-
 #include <cstring>
 #include <fstream>
+
+#include "abi/chunk_checksum.h"
 
 namespace cleave {
 
@@ -15,7 +15,13 @@ FakeRecorder::FakeRecorder() {
 void FakeRecorder::chunk(cleave_chunk_header header, std::string_view body) {
   header.magic = CLEAVE_CHUNK_MAGIC;
   header.stored_bytes = static_cast<uint32_t>(body.size());
-  if (header.flags != CLEAVE_CHUNK_RAW) header.checksum = XXH3_64bits(body.data(), body.size());
+  if (header.flags == CLEAVE_CHUNK_RAW) {
+    std::vector<uint64_t> words(body.size() / sizeof(uint64_t));
+    if (!words.empty()) std::memcpy(words.data(), body.data(), words.size() * sizeof(uint64_t));
+    header.checksum = cleave_raw_checksum(&header, words.data());
+  } else {
+    header.checksum = cleave_chunk_checksum(&header, body.data());
+  }
   bytes_.append(reinterpret_cast<const char*>(&header), sizeof header);
   bytes_.append(body);
 }
@@ -89,7 +95,6 @@ void FakeRecorder::flush_raw(uint32_t thread) {
   cleave_chunk_header header{
       .kind = CLEAVE_CHUNK_RECORDS, .flags = CLEAVE_CHUNK_RAW, .thread = thread, .sequence = from.sequence++};
   header.words = static_cast<uint32_t>(words.size());
-  header.checksum = cleave_raw_checksum(&header, words.data());
   chunk(header, {reinterpret_cast<const char*>(words.data()), words.size() * sizeof(uint64_t)});
   from.records.clear();
 }

@@ -267,12 +267,53 @@ TEST(Merge, MissingTicketsAreRemarkedAndTheRestIsKept) {
   r.on_object(0, RecordKind::mutex_unlock, program.lock(0));
   r.exit(0);
   r.flush_all();
+  r.end();
   RecordedTrace read = load(r);
   EXPECT_EQ(read.trace.size(), 4u);
-  ASSERT_EQ(read.trace.remarks().size(), 2u);
+  EXPECT_FALSE(read.trace.ends_early());
+  ASSERT_EQ(read.trace.remarks().size(), 1u);
   EXPECT_EQ(read.trace.remarks()[0],
             "1 synchronization operations stand before others that are missing from the file; their order "
             "there is a guess");
+}
+
+// The program was killed: what waits for a record that was never written may depend on it, and is left out.
+TEST(Merge, WithoutAnEndAThreadStopsWhereItWaitsForWhatIsMissing) {
+  FakeProgram program;
+  FakeRecorder& r = program.recorder;
+  r.start(0, UINT32_MAX);
+  r.fork(0, 1);
+  r.start(1, 0);
+  program.write(0, 0, 1);
+  r.ticket(program.lock(0));  // taken by thread 1, in the part of its buffer that was lost
+  r.on_object(0, RecordKind::mutex_lock, program.lock(0));
+  program.write(0, 0, 2);
+  r.on_object(0, RecordKind::mutex_unlock, program.lock(0));
+  program.write(1, 1, 7);
+  r.flush_all();
+  RecordedTrace read = load(r);
+  EXPECT_TRUE(read.trace.ends_early());
+  EXPECT_EQ(lines_of(happenings(read.trace),
+                     [](const Happening& one) { return one.object == "g0" || one.object == "g1"; }),
+            (std::vector<std::string>{"main write 1 g0", "T1 write 7 g1"}));
+}
+
+TEST(Merge, WithoutAnEndNothingFollowsAJoinOfAThreadWhoseExitIsMissing) {
+  FakeProgram program;
+  FakeRecorder& r = program.recorder;
+  r.start(0, UINT32_MAX);
+  r.fork(0, 1);
+  r.start(1, 0);
+  program.write(1, 0, 1);
+  r.join(0, 1);
+  program.write(0, 0, 2);
+  r.start(2, 0);  // and nothing of a thread whose fork is missing
+  program.write(2, 0, 3);
+  r.flush_all();
+  RecordedTrace read = load(r);
+  EXPECT_TRUE(read.trace.ends_early());
+  EXPECT_EQ(lines_of(happenings(read.trace), [](const Happening& one) { return one.object == "g0"; }),
+            std::vector<std::string>{"T1 write 1 g0"});
 }
 
 TEST(Merge, TurnsOfAControlledRunAreExact) {

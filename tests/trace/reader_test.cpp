@@ -1,5 +1,7 @@
 #include "trace/reader.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -286,10 +288,14 @@ FakeRecorder busy(bool raw = false) {
       case 3:
         r.segment(t, FakeProgram::kField, {FakeProgram::kHeapBase + 64 * random.below(9) + 8, 4});
         break;
-      case 4:
-        r.segment(t, static_cast<uint32_t>(FakeProgram::kEnter + random.below(5)),
-                  {static_cast<uint64_t>(i)});
+      case 4: {
+        const auto segment = static_cast<uint32_t>(FakeProgram::kEnter + random.below(5));
+        std::vector<uint64_t> words;
+        if (segment == FakeProgram::kEnter)
+          words.push_back(static_cast<uint64_t>(i));  // the others have none
+        r.segment(t, segment, words);
         break;
+      }
       case 5:
         r.record(t, RecordKind::range_read,
                  {4, r.segment_address(FakeProgram::kHook), program.global(2), 8, 1});
@@ -418,6 +424,29 @@ TEST_P(ReaderOfChunks, HostileBytesAreAnErrorOrATraceNeverACrash) {
   std::remove(path.c_str());
 }
 
+// A chunk that says that it is another kind, of another thread or of another length must not be left out
+// silently.
+TEST_P(ReaderOfChunks, EveryChangedBitOfAChunkHeaderIsSeen) {
+  FakeRecorder r = busy(GetParam());
+  std::string path = saved(r);
+  const std::string whole = r.bytes();
+  cleave_chunk_header header;
+  size_t chunks = 0;
+  for (size_t at = sizeof(cleave_file_header); at + sizeof header <= whole.size() && chunks < 12; ++chunks) {
+    std::memcpy(&header, whole.data() + at, sizeof header);
+    for (size_t bit = 0; bit < 8 * sizeof header; ++bit) {
+      std::string bytes = whole;
+      bytes[at + bit / 8] = static_cast<char>(bytes[at + bit / 8] ^ (1 << bit % 8));
+      std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+      Result<Trace> trace = load_trace(path);
+      ASSERT_TRUE(!trace.ok() || !trace.value().remarks().empty()) << "chunk " << chunks << " bit " << bit;
+    }
+    at += sizeof header + header.stored_bytes;
+  }
+  EXPECT_GT(chunks, 4u);
+  std::remove(path.c_str());
+}
+
 TEST_P(ReaderOfChunks, ALiveFileIsFollowedToItsEnd) {
   FakeRecorder r = busy(GetParam());
   std::string path = saved(r), whole = r.bytes();
@@ -441,7 +470,7 @@ TEST_P(ReaderOfChunks, ALiveFileIsFollowedToItsEnd) {
     live.insert(live.end(), batch.value().begin(), batch.value().end());
   }
   writer.join();
-  EXPECT_TRUE(source.value()->complete());
+  EXPECT_TRUE(source.value()->complete()) << fmt::format("{}", fmt::join(source.value()->remarks(), "; "));
   auto after = open_binary_trace(path);
   size_t count = 0;
   for (auto batch = after.value()->next(); !batch.value().empty(); batch = after.value()->next())

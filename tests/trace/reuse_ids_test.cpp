@@ -101,6 +101,38 @@ TEST(ReuseIds, TablesOfALoopThatAllocatesStaySmall) {
   }
 }
 
+// With several threads what was given back stays known for a while, but not for ever, also where no address
+// is ever used again.
+TEST(ReuseIds, WhatWasGivenBackIsForgottenInTheEnd) {
+  constexpr size_t kStay = 1024;  // blocks, kMostFreedBlocks
+  size_t variables = 0, objects = 0;
+  for (uint32_t rounds : {9000u, 27000u}) {
+    Bank bank;
+    FakeRecorder& r = bank.r();
+    r.start(0, UINT32_MAX);
+    r.start(1, 0);
+    for (uint32_t t : {0u, 1u}) r.segment(t, FakeProgram::kCall, {});
+    for (uint32_t i = 0; i < rounds; ++i) {
+      const uint64_t block = kHeap + 64 * uint64_t{i};
+      r.record(i % 2, RecordKind::alloc, {block, 32, r.stamp()});
+      r.segment(i % 2, FakeProgram::kWrite, {block + 8, i});
+      r.record(i % 2, RecordKind::free, {block, r.stamp()});
+    }
+    StreamComparison result = compared(r, 2, false);
+    ASSERT_EQ(result.difference, "");
+    EXPECT_GE(result.all_objects, size_t{rounds});
+    EXPECT_EQ(result.freed_variables, rounds - kStay);
+    EXPECT_EQ(result.freed_objects, rounds - kStay);
+    EXPECT_LT(result.variables, 6000u);
+    EXPECT_LT(result.objects, 6000u);
+    if (objects != 0) {
+      EXPECT_EQ(result.variables, variables);
+      EXPECT_EQ(result.objects, objects);
+    }
+    variables = result.variables, objects = result.objects;
+  }
+}
+
 // What a container holds may outlive the object that the container was in; that object's id is its own until
 // then.
 TEST(ReuseIds, AnObjectIsThereAsLongAsSomethingIsSaidToBeInIt) {

@@ -80,13 +80,16 @@ Streamed stream(const std::string& path, bool stretches) {
       const VariableInfo& info = tables.variable(event.variable());
       ++result.accesses;
       result.stretches += info.size > 8;
-      if (info.size > 8 && event.value != kNoValue) result.wrong = "a value of a stretch";
+      if (info.size > 8 && event.value != kNoValue && event.value != kFreed)
+        result.wrong = "a value of a stretch";
       Event plain = event;
       plain.object = 0, plain.value = 0, plain.branches = 0;
       plain.set_width(0);
       const std::string whose = wholes.contains(event.variable()) ? "" : belongs(tables, event.variable());
       for (uint32_t i = 0; i < info.size; ++i) {
-        int value = info.size > 8 ? -1 : static_cast<int>(event.value >> (8 * i) & 255);
+        int value = info.size > 8           ? -1
+                    : event.value == kFreed ? 256
+                                            : static_cast<int>(event.value >> (8 * i) & 255);
         result.bytes.push_back({info.address + i, plain, value, whose});
       }
     }

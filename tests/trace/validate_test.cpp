@@ -101,5 +101,31 @@ TEST(Validate, ReadsOfWhatIsWrittenLaterRaceAndAreNotUnwritten) {
   EXPECT_EQ(validation.value().unwritten, 1u);
 }
 
+// A value that comes back after it was overwritten, or that another thread writes later, is not a race where
+// locks, fork or join order the accesses: code outside wrote it.
+TEST(Validate, OrderedReadsOfWhatCodeOutsideWroteDoNotRace) {
+  auto validated = [](const std::string& events) {
+    Result<Trace> trace = parse_text_trace("variable x address=0x1000 size=4\n" + events, "t");
+    EXPECT_TRUE(trace.ok());
+    TraceSource source(trace.value());
+    Result<Validation> validation = validate_trace(source);
+    EXPECT_TRUE(validation.ok() && validation.value().holds());
+    return std::pair(validation.value().unwritten, validation.value().misplaced);
+  };
+  using Counts = std::pair<uint64_t, uint64_t>;
+  // The library writes 5 again between the two sections.
+  EXPECT_EQ(validated("main write x 5\nmain fork T1\nT1 acquire m\nT1 write x 6\nT1 release m\n"
+                      "main acquire m\nmain read x 5\nmain release m\n"),
+            Counts(1, 0));
+  EXPECT_EQ(validated("main write x 5\nmain fork T1\nT1 write x 6\nmain read x 5\n"), Counts(0, 1));
+  // Before the thread that writes 9 was there, and after it was.
+  EXPECT_EQ(validated("main read x 9\nmain fork T1\nT1 write x 9\n"), Counts(1, 0));
+  EXPECT_EQ(validated("main fork T1\nmain read x 9\nT1 write x 9\n"), Counts(0, 1));
+  EXPECT_EQ(validated("main write x 0\nmain fork T1\nT1 write x 7\nT1 exit\nmain join T1\nmain read x 0\n"),
+            Counts(1, 0));
+  // A thread does not race with itself.
+  EXPECT_EQ(validated("main fork T1\nmain read x 9\nmain write x 9\nT1 read x 9\n"), Counts(1, 0));
+}
+
 }  // namespace
 }  // namespace cleave

@@ -26,7 +26,7 @@ TEST(Suite, NothingIsTouchedAfterItsEnd) {
   EXPECT_GT(programs.size(), 50u);
   const fs::path scratch = fs::path(testing::TempDir()) / "cleave_trace_programs";
   fs::create_directories(scratch);
-  size_t events = 0, variables = 0, objects = 0, syncs = 0;
+  size_t events = 0, variables = 0, objects = 0, syncs = 0, saved_variables = 0, saved_objects = 0;
   for (const fs::path& program : programs) {
     std::string trace = (scratch / "suite.cleave").string();
     fs::remove(trace);
@@ -39,12 +39,20 @@ TEST(Suite, NothingIsTouchedAfterItsEnd) {
     EXPECT_GT(result.events, 0u) << program;
     events += result.events;
     variables += result.freed_variables, objects += result.freed_objects, syncs += result.freed_syncs;
+    saved_variables += result.all_variables - result.variables;
+    saved_objects += result.all_objects - result.objects;
   }
   fs::remove_all(scratch);
+  // That there was something to compare. How much depends on the runs: what is given back while there are
+  // several threads stays known until its addresses are used again or there is very much of it, and has not
+  // ended if the program ends first.
   EXPECT_GT(variables, 1000u);
-  EXPECT_GT(objects, 1000u);
+  EXPECT_GT(objects, 500u);
+  EXPECT_GT(saved_variables, 100u);
+  EXPECT_GT(saved_objects, 30u);
   std::cout << programs.size() << " programs, " << events << " events; ended: " << variables << " variables, "
-            << objects << " objects, " << syncs << " locks\n";
+            << objects << " objects, " << syncs << " locks; used again: " << saved_variables
+            << " ids of variables, " << saved_objects << " of objects\n";
 }
 
 }  // namespace

@@ -14,7 +14,9 @@ namespace {
 class AtomicSets final : public Engine {
  public:
   AtomicSets(SetMap& sets, const Trace& tables, const CheckOptions& options)
-      : Engine(sets, tables, options), tracker_(options.units, sets, tables), objects_(tables) {}
+      : Engine(sets, tables, options),
+        tracker_(options.units, sets, tables, lock_functions_),
+        objects_(tables) {}
 
   bool feed(std::span<const Event> events, uint64_t first) override {
     constexpr size_t kAhead = 8;  // events; enough to hide a miss on the variable's lines
@@ -50,10 +52,10 @@ class AtomicSets final : public Engine {
       const bool only_mine = memory_.only_by(event.variable(), event.thread);
       if (cover.note == 0) [[unlikely]] {
         alone(event, position);
-      } else if (only_mine && cover.additional) {
-        memory_.access(graph_, unpack(cover.note), event, [](const Touch&, EventKind, EdgeKind) {});
+      } else if (const NodeRef node = keeper(event, unpack(cover.note)); only_mine && cover.additional) {
+        memory_.access(graph_, node, event, [](const Touch&, EventKind, EdgeKind) {});
       } else {
-        access(unpack(cover.note), event, position);
+        access(node, event, position);
       }
       if (member.owns && writes(event.kind)) own(event);
       if (stopped()) return false;
@@ -171,8 +173,23 @@ class AtomicSets final : public Engine {
     nodes_[unit.handle].clear();
     free_nodes_.push_back(unit.handle);
   }
+  // Whose the access is. What an open unit has touched stays its own as long as no other thread writes it:
+  // another unit of the thread that touches it meanwhile is within that one, and cannot come before or after
+  // it. Such units are there because a variable may change its set while a unit is open, because the sets of
+  // an additional unit are one, and because a method that locks for itself is a unit within a section. So an
+  // edge between two units of one thread leaves one that is over, and no cycle has one thread only.
+  NodeRef keeper(const Event& event, NodeRef node) const {
+    if (graph_.open_nodes(event.thread) < 2) [[likely]]
+      return node;
+    const NodeRef holder = memory_.holder(graph_, event);
+    return holder == NodeRef{} ? node : holder;
+  }
   // No unit covers the access: it is one of its own, and over at once.
   void alone(const Event& event, uint64_t position) {
+    if (graph_.open_nodes(event.thread) > 0) {
+      const NodeRef holder = memory_.holder(graph_, event);
+      if (holder != NodeRef{}) return access(holder, event, position);
+    }
     if (!memory_.any_live(graph_, event)) {
       ++units_;
       return memory_.forget(event);

@@ -11,10 +11,27 @@ std::string describe_sources(const UnitOptions& units) {
   std::string text;
   auto add = [&](const std::string& word) { text += (text.empty() ? "" : ",") + word; };
   if (units.annotated) add("annotated");
+  if (units.causal) add("causal");
   if (units.methods) add("methods");
   if (units.locks) add("locks");
   for (const std::string& glob : units.functions) add("functions:" + glob);
   return text;
+}
+
+CheckReport report_of(const Engine& engine, const CheckOptions& options, const SetMap& sets) {
+  CheckReport report;
+  report.findings = engine.log().findings();
+  report.cycles_by_size = engine.log().sizes();
+  report.counted_only = engine.log().counted_only();
+  report.cycles_seen = engine.log().seen();
+  report.first_violation = engine.first_violation();
+  report.units = engine.units();
+  report.edges = engine.graph().edges_stored();
+  report.most_live = engine.graph().most_live();
+  report.deepest = engine.deepest();
+  report.unit_sources = describe_sources(options.units);
+  report.unmatched = unmatched_patterns(options.units, sets);
+  return report;
 }
 
 }  // namespace
@@ -65,20 +82,16 @@ size_t Checker::held() const { return state_->engine ? state_->engine->held() : 
 
 CheckReport Checker::report() const {
   CheckReport report;
+  if (state_->engine) report = report_of(*state_->engine, state_->options, state_->sets);
   report.events = state_->events;
-  if (!state_->engine) return report;
-  const Engine& engine = *state_->engine;
-  report.findings = engine.log().findings();
-  report.cycles_by_size = engine.log().sizes();
-  report.counted_only = engine.log().counted_only();
-  report.cycles_seen = engine.log().seen();
-  report.first_violation = engine.first_violation();
-  report.units = engine.units();
-  report.edges = engine.graph().edges_stored();
-  report.most_live = engine.graph().most_live();
-  report.deepest = engine.deepest();
-  report.unit_sources = describe_sources(state_->options.units);
-  report.unmatched = unmatched_patterns(state_->options.units, state_->sets);
+  return report;
+}
+
+CheckReport check_units(const Trace& trace, const UnitMap& units, SetMap& sets, const CheckOptions& options) {
+  std::unique_ptr<Engine> engine = make_given_units(sets, trace, options, units);
+  engine->feed(trace.events(), 0);
+  CheckReport report = report_of(*engine, options, sets);
+  report.events = trace.size();
   return report;
 }
 

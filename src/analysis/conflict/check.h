@@ -68,6 +68,9 @@ class Checker {
   std::unique_ptr<State> state_;
 };
 
+// The same for a loaded trace whose units are known. `sets` is the one that the units were found with.
+CheckReport check_units(const Trace& trace, const UnitMap& units, SetMap& sets, const CheckOptions& options);
+
 // Reads the source to its end.
 Result<CheckReport> check(EventSource& source, const CheckOptions& options);
 

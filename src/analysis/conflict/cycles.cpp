@@ -106,17 +106,33 @@ uint32_t CycleLog::intern(const std::string& text) {
 std::string CycleLog::set_name(const Cycle& cycle) const {
   if (one_) return "all memory";
   std::set<std::string> names;
-  for (const CycleStep& step : cycle) names.emplace(names_.set(step.edge));
+  for (const CycleStep& step : cycle) {
+    if (is_conflict(step.edge.kind)) names.emplace(names_.set(step.edge));
+  }
   return joined(names);
 }
 
 std::string CycleLog::label(const NodeInfo& node) const {
-  if (node.unit.lock == kNone<SyncId>) return unit_label(tables_, node.unit);
-  return unit_label(tables_, node.unit, names_.sync(node.unit.lock, node.era));
+  if (node.unit.lock == kNone<SyncId>) return unit_label(tables_, node.unit, lock_functions_);
+  return unit_label(tables_, node.unit, lock_functions_, names_.sync(node.unit.lock, node.era));
+}
+
+// A section may still be open, and the first of its kind: then its accesses tell which functions took its
+// lock for it.
+void CycleLog::learn_lock_functions(const Cycle& cycle) {
+  for (size_t i = 0; i < cycle.size(); ++i) {
+    const CycleStep &before = cycle[(i + cycle.size() - 1) % cycle.size()], &step = cycle[i];
+    const Unit& unit = step.node.unit;
+    if (unit.lock == kNone<SyncId>) continue;
+    if (is_conflict(before.edge.kind))
+      lock_functions_.held(unit.site, unit.context, before.edge.second.context);
+    if (is_conflict(step.edge.kind)) lock_functions_.held(unit.site, unit.context, step.edge.first.context);
+  }
 }
 
 void CycleLog::add(const Cycle& cycle) {
   ++seen_;
+  learn_lock_functions(cycle);
   std::vector<uint32_t> labels;
   for (const CycleStep& step : cycle) labels.push_back(intern(label(step.node)));
   const uint32_t split = labels.front();
@@ -153,9 +169,10 @@ AccessReport CycleLog::describe(const Unit& unit, EventKind kind, const Access& 
                                 const std::string& variable) const {
   AccessReport report;
   report.thread = tables_.thread(unit.thread).name;
-  report.op = cleave::word_of(kind);
+  // Of an update a cycle has what it wrote.
+  put_operation(report, kind == EventKind::Update ? EventKind::Write : kind, access.value);
+  if (kind == EventKind::Update) report.op = cleave::word_of(kind);
   report.variable = variable;
-  if (is_access(kind) && access.value != kNoValue) report.value = std::to_string(access.value);
   put_place(report, tables_, access.site, access.context);
   return report;
 }
@@ -192,6 +209,7 @@ Finding CycleLog::describe(const Cycle& cycle, size_t rotation) const {
   // They may be innocent; this one is not, so the finding is called after it.
   finding.split = static_cast<uint32_t>((n - rotation) % n);
   finding.unit = labels[finding.split];
+  if (units_ != nullptr) finding.cause = cause_of(tables_, *units_, cycle.front().node.unit);
   finding.id = finding_id(FindingKind::Cycle, Pattern::None, finding.set, labels);
   finding.why = why_split(finding);
   return finding;
@@ -206,6 +224,7 @@ std::vector<Finding> CycleLog::findings() const {
   });
   std::vector<Finding> sorted;
   for (size_t i : order) sorted.push_back(found_[i]);
+  separate_ids(sorted);
   return sorted;
 }
 

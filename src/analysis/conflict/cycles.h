@@ -21,10 +21,17 @@ namespace cleave::conflict {
 
 class CycleLog {
  public:
-  // `names` and `tables` must outlive the log. `fresh` is told of each unique cycle when it is first seen.
-  CycleLog(Names& names, SetMap& sets, const Trace& tables, std::function<void(const Finding&)> fresh)
-      : names_(names), one_(sets.one()), tables_(tables), fresh_(std::move(fresh)) {}
+  // All but `sets` must outlive the log. `fresh` is told of each unique cycle when it is first seen.
+  CycleLog(Names& names, LockFunctions& lock_functions, SetMap& sets, const Trace& tables,
+           std::function<void(const Finding&)> fresh)
+      : names_(names),
+        lock_functions_(lock_functions),
+        one_(sets.one()),
+        tables_(tables),
+        fresh_(std::move(fresh)) {}
 
+  // Where the units come from, for what shows that they must be atomic. Must outlive the log.
+  void set_units(const UnitMap& units) { units_ = &units; }
   void add(const Cycle& cycle);
   // Another one of a unit that has closed many: it is counted as seen.
   void pass_over() { ++seen_, ++passed_over_; }
@@ -53,12 +60,15 @@ class CycleLog {
   Finding describe(const Cycle& cycle, size_t rotation) const;
   std::string set_name(const Cycle& cycle) const;
   std::string label(const NodeInfo& node) const;
+  void learn_lock_functions(const Cycle& cycle);
   AccessReport describe(const Unit& unit, EventKind kind, const Access& access,
                         const std::string& variable) const;
 
   Names& names_;
+  LockFunctions& lock_functions_;
   bool one_;  // all memory is one set
   const Trace& tables_;
+  const UnitMap* units_ = nullptr;
   std::function<void(const Finding&)> fresh_;
   std::unordered_map<std::string, uint32_t> words_;
   std::vector<const std::string*> texts_;

@@ -19,7 +19,8 @@ class Engine {
         tables_(tables),
         options_(options),
         names_(sets, tables),
-        log_(names_, sets, tables, [this](const Finding& finding) { told(finding); }) {}
+        lock_functions_(tables),
+        log_(names_, lock_functions_, sets, tables, [this](const Finding& finding) { told(finding); }) {}
   virtual ~Engine() = default;
 
   // `first` is the position of the first of the events. False: stop.
@@ -60,6 +61,8 @@ class Engine {
   virtual void ended(const FreedIds&) {}
   void access(NodeRef node, const Event& event, uint64_t position) {
     memory_.access(graph_, node, event, [&](const Touch& before, EventKind before_kind, EdgeKind kind) {
+      // Of two open units of one thread neither comes before the other (AtomicSets::keeper).
+      if (graph_.open_in(before.node, event.thread)) return;
       connect(before.node, node,
               {.kind = kind,
                .first_kind = before_kind,
@@ -84,6 +87,7 @@ class Engine {
   Graph graph_;
   Memory memory_;
   Names names_;
+  LockFunctions lock_functions_;
   CycleLog log_;
   std::optional<EventIndex> first_violation_;
   uint64_t units_ = 0;
@@ -94,9 +98,10 @@ class Engine {
     if (options_.on_finding) options_.on_finding(finding);
   }
   void closed(NodeRef from, NodeRef to, uint64_t position) {
-    if (!first_violation_) first_violation_ = EventIndex{position};
     // A write after ten thousand others have read closes as many cycles at once, which say the same.
     constexpr uint32_t kMostOfOneUnit = 256;
+    if (graph_.info(to).unit.context_only) return;
+    if (!first_violation_) first_violation_ = EventIndex{position};
     if (graph_.searches(to) < kMostOfOneUnit)
       log_.add(graph_.cycle_through(from, to));
     else
@@ -108,6 +113,9 @@ class Engine {
 
 // Definition 1: serializability of the projection on each set.
 std::unique_ptr<Engine> make_atomic_sets(SetMap& sets, const Trace& tables, const CheckOptions& options);
+// The units of a map, for a trace that is fed as a whole: each on its group of variables, in program order.
+std::unique_ptr<Engine> make_given_units(SetMap& sets, const Trace& tables, const CheckOptions& options,
+                                         const UnitMap& units);
 // `--sets one`: plain conflict serializability.
 std::unique_ptr<Engine> make_one_set(SetMap& sets, const Trace& tables, const CheckOptions& options);
 

@@ -27,6 +27,10 @@ NodeRef Graph::open(const NodeInfo& info) {
   }
   nodes_[index].is_open = true;
   infos_[index] = info;
+  if (const ThreadId thread = info.unit.thread; thread != kNone<ThreadId>) {
+    if (raw(thread) >= open_by_thread_.size()) open_by_thread_.resize(raw(thread) + 1);
+    ++open_by_thread_[raw(thread)];
+  }
   most_live_ = std::max(most_live_, ++live_);
   return {index, nodes_[index].generation};
 }
@@ -35,6 +39,8 @@ void Graph::end(NodeRef ref) {
   Node& node = nodes_[ref.index];
   CLEAVE_CHECK(node.generation == ref.generation && node.is_open, "a unit ended twice");
   node.is_open = false;
+  if (const ThreadId thread = infos_[ref.index].unit.thread; thread != kNone<ThreadId>)
+    --open_by_thread_[raw(thread)];
   if (node.row == 0) {
     uint32_t slot = node.slot;
     kill(ref.index);

@@ -81,9 +81,18 @@ class Graph {
   void end(NodeRef node);
   // Whether an edge from the node can still matter: it is open, or an open node reaches it.
   bool alive(NodeRef node) const { return nodes_[node.index].generation == node.generation; }
+  // Whether it is an open unit of the thread.
+  bool open_in(NodeRef node, ThreadId thread) const {
+    return alive(node) && nodes_[node.index].is_open && infos_[node.index].unit.thread == thread;
+  }
+  // How many nodes of the thread are open.
+  uint32_t open_nodes(ThreadId thread) const {
+    return raw(thread) < open_by_thread_.size() ? open_by_thread_[raw(thread)] : 0;
+  }
   // Adds from → to unless it is there. `from` must be alive, `to` open, and they must differ. True: it closes
   // a cycle.
   bool add_edge(NodeRef from, NodeRef to, const Edge& edge);
+  const NodeInfo& info(NodeRef node) const { return infos_[node.index]; }
   // How many cycles that this open node closed were asked for.
   uint32_t searches(NodeRef node) const { return nodes_[node.index].searches; }
   // After add_edge returned true: a shortest cycle through that edge. O(live edges).
@@ -161,6 +170,7 @@ class Graph {
   std::vector<uint32_t> emptied_;
   std::vector<uint32_t> queue_;
   uint32_t search_ = 0;
+  std::vector<uint32_t> open_by_thread_;
   size_t live_ = 0, most_live_ = 0;
   uint64_t edges_stored_ = 0;
 };

@@ -15,6 +15,20 @@ bool Memory::any_live(const Graph& graph, const Event& event) {
   return std::any_of(more.begin(), more.end(), [&](const Touch& reader) { return graph.alive(reader.node); });
 }
 
+NodeRef Memory::holder(const Graph& graph, const Event& event) const {
+  if (raw(event.variable()) >= states_.size()) return {};
+  const VariableState& state = states_[raw(event.variable())];
+  if (graph.open_in(state.writer.node, event.thread)) return state.writer.node;
+  if (graph.open_in(state.reader.node, event.thread)) return state.reader.node;
+  if (state.more == 0) return {};
+  const std::vector<Touch>& more = more_[state.more - 1];
+  size_t left = writes(event.kind) ? more.size() : std::min(more.size(), kReadersAsked);
+  for (auto reader = more.rbegin(); left > 0; ++reader, --left) {
+    if (graph.open_in(reader->node, event.thread)) return reader->node;
+  }
+  return {};
+}
+
 uint32_t Memory::take_more() {
   if (free_more_.empty()) {
     more_.emplace_back();

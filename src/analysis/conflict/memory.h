@@ -50,6 +50,11 @@ class Memory {
   }
   void reserve(size_t variables) { states_.grow(variables); }
 
+  // The open unit of the event's thread that has touched its variable since another thread wrote it last;
+  // NodeRef{}: there is none. O(live readers since the last write), which a write forgets; of a read O(1):
+  // it looks at the last kReadersAsked of them.
+  NodeRef holder(const Graph& graph, const Event& event) const;
+
   // Calls edge(touch, its kind, kind of the edge) for every live touch of another unit that the access of
   // `node` conflicts with, and remembers the access. O(live readers since the last write).
   template <typename OnEdge>
@@ -90,6 +95,8 @@ class Memory {
   void copy(VariableId whole, VariableId part);
 
  private:
+  static constexpr size_t kReadersAsked = 64;
+
   static Touch touch(NodeRef node, const Event& event) {
     return {node, {event.value, event.site, event.context}};
   }

@@ -160,7 +160,10 @@ class OneSet final : public Engine {
   void leave_section(const Event& event, SyncId lock, uint64_t position) {
     Thread& state = thread(event.thread);
     for (size_t frame = state.frames.size(); frame > 0; --frame) {
-      if (state.frames[frame - 1].lock == lock) return drop(state, frame - 1, event, position);
+      const Frame& section = state.frames[frame - 1];
+      if (section.lock != lock) continue;
+      lock_functions_.held(section.site, section.context, event.context);
+      return drop(state, frame - 1, event, position);
     }
   }
   // The unit is over when its own frame goes, even if a lock section that began inside it goes on: that is

@@ -12,8 +12,9 @@ namespace {
 void show_value(AccessReport& access, std::optional<uint64_t> value) {
   if (!value) {
     access.value = "?";
-  } else if (access.op != word_of(EventKind::Update)) {
-    access.value = fmt::format("{}", *value);
+  } else if (access.op != word_of(EventKind::Update) && access.op != kFreeOperation) {
+    put_operation(access, access.op == word_of(EventKind::Write) ? EventKind::Write : EventKind::Read,
+                  *value);
   }
 }
 
@@ -42,11 +43,8 @@ AccessReport access_report(const Trace& trace, EventNumber e, Role role, const o
   AccessReport report;
   report.role = role;
   report.thread = trace.thread(event.thread).name;
-  report.op = std::string(word_of(event.kind));
-  report.value = fmt::format("{}", event.value);
-  if (event.kind == EventKind::Update) {
-    report.value = fmt::format("{} -> {}", trace.old_value(EventIndex{e}), event.value);
-  }
+  put_operation(report, event.kind, event.value,
+                event.kind == EventKind::Update ? trace.old_value(EventIndex{e}) : 0);
   put_place(report, trace, event.site, event.context);
   if (locks) {
     for (const order::HeldLock& held : locks->held(locks->at(e))) {
@@ -67,7 +65,8 @@ Finding to_finding(const Facts& facts, const Candidate& candidate, SetMap& sets)
   finding.variable = name_of(trace, first);
   finding.set = sets.info(sets.set_of(first.variable())).name;
   if (UnitId unit = facts.units.by_event[triple.first]; unit != kNone<UnitId>) {
-    finding.unit = unit_label(trace, facts.units.unit(unit));
+    finding.unit = unit_label(trace, facts.units.unit(unit), facts.units.lock_functions);
+    finding.cause = cause_of(trace, facts.units, facts.units.unit(unit));
   }
   finding.occurrences = candidate.triples;
   const order::LockStates* locks = facts.locks ? &*facts.locks : nullptr;
@@ -77,9 +76,12 @@ Finding to_finding(const Facts& facts, const Candidate& candidate, SetMap& sets)
   if (candidate.reordering && candidate.reordering->triple == triple) {
     for (size_t a = 0; a < 3; ++a) show_value(finding.accesses[a], candidate.reordering->values[a]);
   }
-  finding.id = finding_id(
-      FindingKind::Triple, finding.pattern, finding.variable,
-      {function_of(finding.accesses[0]), function_of(finding.accesses[1]), function_of(finding.accesses[2])});
+  finding.id = candidate.id;
+  if (finding.id.empty()) {
+    finding.id = finding_id(FindingKind::Triple, finding.pattern, finding.variable,
+                            {function_of(finding.accesses[0]), function_of(finding.accesses[1]),
+                             function_of(finding.accesses[2]), finding.unit});
+  }
   if (facts.must) finding.stages["order"] = candidate.reached == Reached::Patterns ? "dropped" : "kept";
   if (locks && candidate.reached != Reached::Patterns) {
     finding.stages["locks"] = candidate.reached == Reached::Order ? "dropped" : "kept";
@@ -88,6 +90,16 @@ Finding to_finding(const Facts& facts, const Candidate& candidate, SetMap& sets)
   if (candidate.exact != Mark::NotAsked) finding.stages["exact"] = mark_word(candidate.exact);
   if (!candidate.symbolic.empty()) finding.stages["symbolic"] = candidate.symbolic;
   return finding;
+}
+
+void assign_ids(const Facts& facts, Prediction& prediction, SetMap& sets) {
+  std::vector<Finding> all;
+  for (Candidate& candidate : prediction.candidates) {
+    candidate.id.clear();
+    all.push_back(to_finding(facts, candidate, sets));
+  }
+  separate_ids(all);
+  for (size_t i = 0; i < all.size(); ++i) prediction.candidates[i].id = std::move(all[i].id);
 }
 
 Findings to_findings(const Facts& facts, const Prediction& prediction, SetMap& sets, bool dropped) {

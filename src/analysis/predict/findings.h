@@ -7,6 +7,10 @@
 
 namespace cleave::prediction {
 
+// Gives every candidate an id that no other finding has, so that the same candidate has the same one whatever
+// is shown and run.
+void assign_ids(const Facts& facts, Prediction& prediction, SetMap& sets);
+
 // Findings of the candidates in their order; with `dropped` also those that a stage ruled out. Accesses stand
 // in the predicted order, with the values they have there if a reordering was built, else with their recorded
 // values. Needs facts.locks for the locks held.

@@ -7,6 +7,7 @@
 
 #include "analysis/predict/filter.h"
 #include "analysis/predict/replay.h"
+#include "base/interrupt.h"
 
 namespace cleave::prediction {
 namespace {
@@ -95,6 +96,7 @@ class Pipeline {
     uint64_t kept = 0, sites = 0;
     for (Candidate& candidate : result_.candidates) {
       if (candidate.reached != Reached::Locks) continue;
+      if (interrupted()) break;
       std::vector<Triple> survivors, others;
       for (const Triple& triple : candidate.representatives) {
         (filter.keeps(triple) ? survivors : others).push_back(triple);
@@ -118,6 +120,7 @@ class Pipeline {
     uint64_t triples = 0, sites = 0, by_value = 0;
     for (Candidate& candidate : result_.candidates) {
       if (candidate.reached != Reached::Locks) continue;
+      if (interrupted()) break;
       triples += reorder(candidate, reorderer, replayer);
       if (!candidate.reordering) {
         candidate.exact = Mark::Dropped;
@@ -155,6 +158,7 @@ class Pipeline {
     uint64_t kept = 0;
     size_t best = 0;
     for (size_t r = 0; r < candidate.representatives.size(); ++r) {
+      if (interrupted()) break;
       std::optional<Reordering> found = reorderer.find(candidate.representatives[r]);
       if (!found || (!found->keeps_writes && candidate.reordering)) continue;
       if (!passes(*found, candidate.representatives[r], replayer)) continue;

@@ -32,6 +32,7 @@ enum class Mark : uint8_t { NotAsked, Kept, ByValue, Dropped };
 
 // Three program locations and what is known of their event triples.
 struct Candidate {
+  std::string id;  // of its finding, once all candidates are known (assign_ids)
   Pattern pattern = Pattern::None;
   Reached reached = Reached::Patterns;
   uint64_t triples = 0;                 // event triples at these locations that came as far as `reached`
@@ -61,7 +62,8 @@ struct Prediction {
 };
 
 // Builds what is missing in `facts`. Near-linear in the trace up to stage filter; exact costs what building
-// and replaying its reorderings costs, at most check_budget events.
+// and replaying its reorderings costs, at most check_budget events. When interrupted(), the stages stop where
+// they are.
 Prediction predict(Facts& facts, const PredictOptions& options);
 
 }  // namespace cleave::prediction

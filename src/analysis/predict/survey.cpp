@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analysis/predict/places.h"
+#include "base/interrupt.h"
 #include "model/place.h"
 
 namespace cleave::prediction {
@@ -73,7 +74,7 @@ class Sweep {
         last_(facts.trace.threads().size(), kNoEvent) {}
 
   Survey run() {
-    for (size_t v = 0; v < facts_.accesses.variables(); ++v) {
+    for (size_t v = 0; v < facts_.accesses.variables() && !interrupted(); ++v) {
       if (facts_.accesses.shared(static_cast<uint32_t>(v))) location(static_cast<uint32_t>(v));
     }
     for (SiteTriple& site : survey_.sites) finish(site);
@@ -128,8 +129,9 @@ class Sweep {
       EventNumber before = last_[t];
       if (before == kNoEvent) {
         touched_.push_back(t);
-      } else if (UnitId unit = facts_.units.by_event[e];
-                 unit != kNone<UnitId> && unit == facts_.units.by_event[before]) {
+      } else if (UnitId unit = facts_.units.by_event[e]; unit != kNone<UnitId> &&
+                                                         unit == facts_.units.by_event[before] &&
+                                                         !facts_.units.unit(unit).context_only) {
         order::PauseSetId pauses{0};
         if (options_.locks)
           pauses = facts_.locks->pauses(t, facts_.positions.of(before), facts_.positions.of(e));

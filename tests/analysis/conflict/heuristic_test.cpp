@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <set>
 
 #include "analysis/conflict/check.h"
 #include "analysis/conflict/full_graph.h"
@@ -16,7 +17,7 @@ namespace {
 // sections, and reach objects through what others point to.
 class Calls {
  public:
-  explicit Calls(Random& random) : random_(random) {
+  Calls(Random& random, size_t threads) : random_(random), threads_(threads) {
     for (const char* name : {"a", "b", "c"}) {
       const uint64_t address = 64 * (objects_.size() + 1);
       objects_.push_back(builder_.add_object({.name = name, .type = "Item", .address = address, .size = 16}));
@@ -32,11 +33,10 @@ class Calls {
   }
 
   Trace make() {
-    const size_t threads = 2 + random_.below(3);
-    std::vector<Thread> all(threads);
-    for (size_t t = 0; t < threads; ++t) all[t].id = builder_.thread(fmt::format("T{}", t));
+    std::vector<Thread> all(threads_);
+    for (size_t t = 0; t < threads_; ++t) all[t].id = builder_.thread(fmt::format("T{}", t));
     const size_t steps = 10 + random_.below(50);
-    for (size_t step = 0; step < steps; ++step) one_step(all[random_.below(threads)]);
+    for (size_t step = 0; step < steps; ++step) one_step(all[random_.below(threads_)]);
     return std::move(builder_).build();
   }
 
@@ -107,6 +107,7 @@ class Calls {
   }
 
   Random& random_;
+  size_t threads_;
   TraceBuilder builder_;
   std::vector<ObjectId> objects_;
   std::vector<VariableId> variables_;
@@ -149,12 +150,18 @@ std::string show(const Trace& trace) {
   return text;
 }
 
+size_t threads_of(const Finding& finding) {
+  std::set<std::string> threads;
+  for (const UnitReport& unit : finding.units) threads.insert(unit.thread);
+  return threads.size();
+}
+
 TEST(Heuristics, UnitsAgreeWithTheFullGraph) {
   constexpr unsigned kTraces = 20'000;
   Random random(11);
   unsigned cyclic = 0;
   for (unsigned i = 0; i < kTraces; ++i) {
-    const Trace trace = Calls(random).make();
+    const Trace trace = Calls(random, 2 + random.below(3)).make();
     const HeuristicUnits units(trace);
     const std::optional<size_t> expected = FullGraph(trace, units).first_cycle();
     CheckOptions options;
@@ -164,10 +171,29 @@ TEST(Heuristics, UnitsAgreeWithTheFullGraph) {
     std::optional<size_t> got;
     if (report.first_violation) got = raw(*report.first_violation);
     ASSERT_EQ(got, expected) << "trace " << i << "\n" << show(trace);
+    for (const Finding& finding : report.findings) ASSERT_GT(threads_of(finding), 1u) << show(trace);
     cyclic += expected.has_value();
   }
   EXPECT_GT(cyclic, kTraces / 20);
   EXPECT_LT(cyclic, kTraces * 19 / 20);
+}
+
+// A thread is serial by itself, whatever the heuristics take for units and sets.
+TEST(Heuristics, OneThreadHasNoCycle) {
+  Random random(12);
+  for (unsigned i = 0; i < 20'000; ++i) {
+    const Trace trace = Calls(random, 1).make();
+    for (bool locks : {false, true}) {
+      CheckOptions options;
+      options.units.methods = true;
+      options.units.locks = locks;
+      options.sets.one = random.chance(1, 4);
+      TraceSource source(trace);
+      const CheckReport report = check(source, options).value();
+      ASSERT_FALSE(report.first_violation.has_value()) << "trace " << i << "\n" << show(trace);
+      ASSERT_TRUE(report.findings.empty());
+    }
+  }
 }
 
 }  // namespace

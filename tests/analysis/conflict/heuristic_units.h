@@ -21,6 +21,7 @@ class HeuristicUnits {
   explicit HeuristicUnits(const Trace& trace)
       : trace_(trace), taken_(trace), nodes_(trace.size()), quiet_(trace.size()) {
     for (size_t t = 0; t < trace.threads().size(); ++t) follow(ThreadId{static_cast<uint32_t>(t)});
+    keep();
   }
 
   // The node that an access belongs to; nothing: it is none.
@@ -60,12 +61,40 @@ class HeuristicUnits {
     return method && !call.object.empty() && taken_.whose(event, call.object) == set;
   }
 
+  // What a unit has touched it keeps while it is open, until another thread writes it.
+  void keep() {
+    struct Last {
+      ThreadId thread{};
+      int node = 0;
+    };
+    std::map<uint32_t, std::vector<Last>> last;  // by variable: of each thread, since another one wrote
+    for (size_t i = 0; i < trace_.size(); ++i) {
+      const Event& e = trace_.events()[i];
+      if (!nodes_[i]) continue;
+      std::vector<Last>& touches = last[e.object];
+      for (const Last& touch : touches) {
+        const auto over = over_.find(touch.node);
+        if (touch.thread == e.thread && (over == over_.end() || over->second > i)) nodes_[i] = touch.node;
+      }
+      std::erase_if(
+          touches, [&](const Last& touch) { return touch.thread == e.thread || e.kind == EventKind::Write; });
+      touches.push_back({e.thread, *nodes_[i]});
+    }
+  }
+
+  void over(const Call& call) {
+    over_.try_emplace(call.number, now_);
+    over_.try_emplace(call.round, now_);
+    for (const auto& [set, node] : call.node_of_set) over_.try_emplace(node, now_);
+  }
+
   void follow(ThreadId thread) {
     std::vector<Call> calls;
     locks_ = 0;
     for (size_t i = 0; i < trace_.size(); ++i) {
       const Event& e = trace_.events()[i];
       if (e.thread != thread) continue;
+      now_ = i;
       if (e.kind == EventKind::Begin) {
         begin(calls, e);
       } else if (e.kind == EventKind::End) {
@@ -81,6 +110,7 @@ class HeuristicUnits {
       } else if (e.kind == EventKind::Release) {
         for (size_t c = calls.size(); c-- > 0;) {
           if (calls[c].lock != e.object) continue;
+          over(calls[c]);
           calls.erase(calls.begin() + static_cast<ptrdiff_t>(c));
           break;
         }
@@ -131,12 +161,14 @@ class HeuristicUnits {
     }
   }
   void end_round(Call& call) {
+    over_.try_emplace(call.round, now_);
     call.round = fresh();
     for (auto& [set, use] : call.uses) use.in_round = false;
   }
-  static void end(std::vector<Call>& calls) {
+  void end(std::vector<Call>& calls) {
     for (size_t c = calls.size(); c-- > 0;) {
       if (calls[c].kind == Kind::Section) continue;
+      over(calls[c]);
       calls.erase(calls.begin() + static_cast<ptrdiff_t>(c));
       return;
     }
@@ -180,7 +212,10 @@ class HeuristicUnits {
         if (calls[c].kind == Kind::Method || calls[c].kind == Kind::Function) user = c;
       }
     }
-    if (user == calls.size()) return fresh();
+    if (user == calls.size()) {
+      over_.emplace(next_, now_);
+      return fresh();
+    }
     quiet_[event] = !touched_by_others(event, e);
     return use(calls, user, set);
   }
@@ -257,7 +292,9 @@ class HeuristicUnits {
   std::vector<std::optional<int>> nodes_;
   std::vector<bool> quiet_;
   std::map<std::pair<int, int>, int> merged_;
-  int next_ = 0;
+  std::map<int, size_t> over_;  // by node: when it ended; not there: it goes on
+  size_t now_ = 0;
+  int next_ = 1;   // 0 is the round of what has none
   int locks_ = 0;  // that the thread has taken so far
 };
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "analysis/conflict/check.h"
 #include "analysis/conflict/generated_lives.h"
 
@@ -82,6 +84,28 @@ Totals compare(uint64_t seed, unsigned count, bool one, unsigned times = 1) {
     totals.with_cycle += !expected.findings.empty();
   }
   return totals;
+}
+
+TEST(Lives, NoCycleHasOneThreadOnly) {
+  Random random(15);
+  unsigned cycles = 0;
+  for (unsigned i = 0; i < 4000; ++i) {
+    LivesShape shape = random_shape(random);
+    if (i % 2 == 0) shape.threads = 1;
+    Lives lives = LivesGenerator(random, shape).make();
+    const CheckOptions options = random_options(random, random.chance(1, 4));
+    LivesSource source(lives, random.chance(1, 2), random.next(), 60);
+    const CheckReport report = check(source, options).value();
+    cycles += static_cast<unsigned>(report.findings.size());
+    for (const Finding& finding : report.findings) {
+      const std::string& one = finding.units.front().thread;
+      ASSERT_TRUE(std::any_of(finding.units.begin(), finding.units.end(),
+                              [&](const UnitReport& unit) { return unit.thread != one; }))
+          << "trace " << i << "\n"
+          << show(report);
+    }
+  }
+  EXPECT_GT(cycles, 1000u);
 }
 
 TEST(Reuse, AtomicSetsAnswerTheSame) {

@@ -1,4 +1,4 @@
-#include "report/value.h"
+#include "model/value_text.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace cleave::report {
+namespace cleave {
 namespace {
 
 struct SignedType {
@@ -64,19 +64,25 @@ std::optional<std::string> by_type(uint64_t number, std::string_view type) {
   return std::nullopt;
 }
 
-std::string one_value(std::string_view value, std::string_view type) {
+std::string number_text(uint64_t number, std::string_view bare_type) {
+  if (std::optional<std::string> text = by_type(number, bare_type)) return *text;
+  constexpr uint64_t kLowest = uint64_t{1} << 40,
+                     kHighest = uint64_t{1} << 47;  // of a program's memory on 64 bits
+  return number >= kLowest && number < kHighest ? fmt::format("{:#x}", number) : fmt::format("{}", number);
+}
+
+std::string one_value(std::string_view value, std::string_view bare_type) {
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (error != std::errc() || end != value.data() + value.size()) return std::string(value);
-  if (std::optional<std::string> text = by_type(number, type)) return *text;
-  constexpr uint64_t kLowest = uint64_t{1} << 40,
-                     kHighest = uint64_t{1} << 47;  // of a program's memory on 64 bits
-  return number >= kLowest && number < kHighest ? fmt::format("{:#x}", number) : std::string(value);
+  return number_text(number, bare_type);
 }
 
 }  // namespace
 
-std::string value_for_people(std::string_view value, std::string_view type) {
+std::string value_text(uint64_t value, std::string_view type) { return number_text(value, bare(type)); }
+
+std::string value_text(std::string_view value, std::string_view type) {
   constexpr std::string_view kTo = " -> ";
   type = bare(type);
   const size_t arrow = value.find(kTo);
@@ -85,4 +91,4 @@ std::string value_for_people(std::string_view value, std::string_view type) {
          one_value(value.substr(arrow + kTo.size()), type);
 }
 
-}  // namespace cleave::report
+}  // namespace cleave
