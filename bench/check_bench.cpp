@@ -22,9 +22,9 @@
 
 #include "analysis/conflict/check.h"
 #include "serializable_trace.h"
-#include "trace/plain_events.h"
-#include "trace/rapid.h"
-#include "trace/read_ahead.h"
+#include "trace/imported/imported_events.h"
+#include "trace/live/read_ahead.h"
+#include "trace/text/rapid.h"
 
 namespace cleave::bench {
 namespace {

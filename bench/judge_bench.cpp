@@ -16,12 +16,12 @@
 #include <set>
 
 #include "base/random.h"
-#include "check/check.h"
-#include "model/sets.h"
-#include "model/units.h"
-#include "prove/judged_run.h"
+#include "confirm/judged_run.h"
+#include "judge/judge.h"
 #include "report/json.h"
-#include "trace/load.h"
+#include "trace/core/load.h"
+#include "units/sets.h"
+#include "units/units.h"
 
 namespace {
 
@@ -108,14 +108,14 @@ Trace simulate(uint64_t seed, uint32_t threads, uint32_t units, uint32_t variabl
 }
 
 // Consecutive accesses of a unit and every access of another thread between them, as many as `most`.
-std::vector<check::EventTriple> triples_of(const Trace& trace, std::span<const check::UnitSpan> units,
+std::vector<judge::EventTriple> triples_of(const Trace& trace, std::span<const judge::UnitSpan> units,
                                            size_t most) {
-  std::vector<check::EventTriple> triples;
+  std::vector<judge::EventTriple> triples;
   std::map<uint32_t, std::vector<EventIndex>> accesses;
   for (size_t i = 0; i < trace.size(); ++i) {
     if (is_access(trace.events()[i].kind)) accesses[trace.events()[i].object].push_back(id_of<EventIndex>(i));
   }
-  for (const check::UnitSpan& unit : units) {
+  for (const judge::UnitSpan& unit : units) {
     std::map<uint32_t, EventIndex> last;
     for (uint64_t i = raw(unit.first); i <= raw(unit.last) && triples.size() < most; ++i) {
       const Event& event = trace.events()[i];
@@ -126,7 +126,7 @@ std::vector<check::EventTriple> triples_of(const Trace& trace, std::span<const c
       for (auto at = std::upper_bound(all.begin(), all.end(), it->second); *at < EventIndex{i}; ++at) {
         const Event& remote = trace.event(*at);
         if (remote.thread == unit.thread) continue;
-        if (check::pattern_of(trace.event(it->second).kind, remote.kind, event.kind) != Pattern::None) {
+        if (judge::pattern_of(trace.event(it->second).kind, remote.kind, event.kind) != Pattern::None) {
           triples.push_back({it->second, *at, EventIndex{i}});
         }
       }
@@ -147,37 +147,37 @@ struct Table {
   double condition_seconds = 0, exact_seconds = 0, build_seconds = 0;
 
   void add(const Trace& trace, size_t most) {
-    const std::vector<check::UnitSpan> units = check::units_of(trace);
+    const std::vector<judge::UnitSpan> units = judge::units_of(trace);
     add(trace, units, triples_of(trace, units, most));
   }
 
-  void add(const Trace& trace, const std::vector<check::UnitSpan>& units,
-           const std::vector<check::EventTriple>& triples) {
+  void add(const Trace& trace, const std::vector<judge::UnitSpan>& units,
+           const std::vector<judge::EventTriple>& triples) {
     auto start = Clock::now();
-    check::Judge judge(trace, units, {.budget = 200'000});
+    judge::Judge judge(trace, units, {.budget = 200'000});
     build_seconds += seconds_since(start);
-    for (const check::EventTriple& triple : triples) {
+    for (const judge::EventTriple& triple : triples) {
       start = Clock::now();
-      const check::Proof quick = judge.conditions(triple);
+      const judge::Proof quick = judge.conditions(triple);
       condition_seconds += seconds_since(start);
       start = Clock::now();
-      const check::Proof exact = judge.exact(triple);
+      const judge::Proof exact = judge.exact(triple);
       exact_seconds += seconds_since(start);
-      if (quick.judgement != check::Judgement::NonAtomic && exact.judgement == check::Judgement::NonAtomic) {
+      if (quick.judgement != judge::Judgement::NonAtomic && exact.judgement == judge::Judgement::NonAtomic) {
         open.push_back(fmt::format("{} {}: {} {} {}", trace.program(), word_of(quick.pattern),
                                    raw(triple.first), raw(triple.remote), raw(triple.second)));
       }
       for (Row* row : {&by_pattern[std::string(word_of(quick.pattern))], &by_pattern["all"]}) {
-        const bool recognised = quick.judgement == check::Judgement::NonAtomic;
+        const bool recognised = quick.judgement == judge::Judgement::NonAtomic;
         ++row->triples;
         row->recognised += recognised;
         row->by_itself +=
-            recognised || (exact.judgement == check::Judgement::NonAtomic && exact.name == "exact");
-        row->non_atomic += recognised || exact.judgement == check::Judgement::NonAtomic;
-        row->atomic += exact.judgement == check::Judgement::Atomic;
-        row->undecided += !recognised && exact.judgement == check::Judgement::Undecided;
+            recognised || (exact.judgement == judge::Judgement::NonAtomic && exact.name == "exact");
+        row->non_atomic += recognised || exact.judgement == judge::Judgement::NonAtomic;
+        row->atomic += exact.judgement == judge::Judgement::Atomic;
+        row->undecided += !recognised && exact.judgement == judge::Judgement::Undecided;
       }
-      ++by_proof[quick.judgement == check::Judgement::NonAtomic ? quick.name : "(no condition)"];
+      ++by_proof[quick.judgement == judge::Judgement::NonAtomic ? quick.name : "(no condition)"];
     }
   }
 
@@ -210,18 +210,18 @@ Status add_findings(const std::string& path, Table& table) {
     Result<Trace> trace = load_trace(std::filesystem::path(beside).replace_extension(".cleave").string());
     if (!trace) continue;  // the replay left the schedule
     SetMap sets({}, trace.value());
-    const std::vector<check::UnitSpan> units =
-        prove::spans_of(trace.value(), map_units(trace.value(), {}, sets));
+    const std::vector<judge::UnitSpan> units =
+        confirm::spans_of(trace.value(), map_units(trace.value(), {}, sets));
     auto site = [](const AccessReport& access) {
       return SiteInfo{.file = access.file, .line = access.line, .function = access.function};
     };
-    const check::SiteTriple sites{site(finding.accesses[0]), site(finding.accesses[1]),
+    const judge::SiteTriple sites{site(finding.accesses[0]), site(finding.accesses[1]),
                                   site(finding.accesses[2]), "", ""};
-    std::vector<check::EventTriple> triples = check::find_triples(trace.value(), units, sites, 16);
+    std::vector<judge::EventTriple> triples = judge::find_triples(trace.value(), units, sites, 16);
     if (triples.empty()) continue;
-    check::Judge judge(trace.value(), units, {.budget = 200'000});
-    auto best = std::find_if(triples.begin(), triples.end(), [&](const check::EventTriple& triple) {
-      return judge.conditions(triple).judgement == check::Judgement::NonAtomic;
+    judge::Judge judge(trace.value(), units, {.budget = 200'000});
+    auto best = std::find_if(triples.begin(), triples.end(), [&](const judge::EventTriple& triple) {
+      return judge.conditions(triple).judgement == judge::Judgement::NonAtomic;
     });
     table.add(trace.value(), units, {best == triples.end() ? triples.front() : *best});
   }
@@ -231,15 +231,15 @@ Status add_findings(const std::string& path, Table& table) {
 // The size of the paper's MySQL run: the conditions on thousands of triples of a few million events.
 void measure_size() {
   const Trace trace = simulate(1, 30, 30'000, 5000, 200);
-  const std::vector<check::UnitSpan> units = check::units_of(trace);
-  const std::vector<check::EventTriple> triples = triples_of(trace, units, 5202);
+  const std::vector<judge::UnitSpan> units = judge::units_of(trace);
+  const std::vector<judge::EventTriple> triples = triples_of(trace, units, 5202);
   auto start = Clock::now();
-  check::Judge judge(trace, units);
+  judge::Judge judge(trace, units);
   const double built = seconds_since(start);
   start = Clock::now();
   size_t proved = 0;
-  for (const check::EventTriple& triple : triples) {
-    proved += judge.conditions(triple).judgement == check::Judgement::NonAtomic;
+  for (const judge::EventTriple& triple : triples) {
+    proved += judge.conditions(triple).judgement == judge::Judgement::NonAtomic;
   }
   fmt::print("{} events, {} triples: built in {:.2f} s, conditions {:.2f} s, {} proved\n\n", trace.size(),
              triples.size(), built, seconds_since(start), proved);

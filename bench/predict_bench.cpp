@@ -14,8 +14,8 @@
 
 #include "analysis/predict/predict.h"
 #include "base/random.h"
-#include "model/sets.h"
-#include "model/units.h"
+#include "units/sets.h"
+#include "units/units.h"
 
 namespace {
 
@@ -148,7 +148,7 @@ bool measure(const Shape& shape) {
   SetMap sets({}, trace);
   UnitMap units = map_units(trace, {}, sets);
   double start = now(), clock = elapsed();
-  prediction::Facts facts(trace, units);
+  prediction::TraceIndex facts(trace, units);
   prediction::PredictOptions options;
   options.exact = false;
   options.now = now;

@@ -17,9 +17,9 @@
 #include "abi/codec.h"
 #include "abi/order.h"
 #include "abi/trace_file.h"
-#include "trace/load.h"
-#include "trace/records.h"
-#include "trace/site_tables.h"
+#include "tables/site_tables.h"
+#include "trace/core/load.h"
+#include "trace/recorded/records.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "trace/trace.h"
+#include "trace/core/trace.h"
 
 namespace cleave::bench {
 

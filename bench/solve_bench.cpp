@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "base/random.h"
+#include "feasibility/solve/feasibility.h"
 #include "solve/bank.h"
-#include "solve/feasibility.h"
 
 namespace cleave {
 namespace {

@@ -6,10 +6,11 @@
 #
 #   cleave_room(trace SEES base abi LINKS zstd xxhash)
 #
-# SEES   rooms whose headers this room may include
-# LINKS  libraries from outside
+# FOLDERS  folders of the room that hold sources too; a folder groups files, it is not a room
+# SEES     rooms whose headers this room may include
+# LINKS    libraries from outside
 function(cleave_room name)
-  cmake_parse_arguments(ROOM "" "" "SEES;LINKS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "FOLDERS;SEES;LINKS" ${ARGN})
   string(REPLACE "/" "_" id ${name})
   set(source_dir ${CMAKE_SOURCE_DIR}/src/${name})
   set(root ${CMAKE_BINARY_DIR}/roots/${id})
@@ -17,7 +18,11 @@ function(cleave_room name)
   file(MAKE_DIRECTORY ${parent})
   file(CREATE_LINK ${source_dir} ${root}/${name} SYMBOLIC)
 
-  file(GLOB sources CONFIGURE_DEPENDS ${source_dir}/*.cpp)
+  set(patterns ${source_dir}/*.cpp)
+  foreach(folder IN LISTS ROOM_FOLDERS)
+    list(APPEND patterns ${source_dir}/${folder}/*.cpp)
+  endforeach()
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   set(target cleave_${id})
   if(sources)
     add_library(${target} STATIC ${sources})

@@ -20,7 +20,7 @@ REPLAY_SECONDS = 5     # for running a program, all its candidates together
 SOLVER_SECONDS = 5     # for the symbolic stage, where the program is run as well
 NATIVE_SECONDS = 0.05  # a program whose slowdown is measured runs at least so long natively
 RUN_SECONDS = 15       # a run that takes longer is stopped
-EVENTS = re.findall(r'CLEAVE_EVENT\(\w+,\s*\d+,\s*"([\w-]+)"', (ROOT / "src/trace/event_kinds.def").read_text())
+EVENTS = re.findall(r'CLEAVE_EVENT\(\w+,\s*\d+,\s*"([\w-]+)"', (ROOT / "src/trace/core/event_kinds.def").read_text())
 
 
 def progress(text):

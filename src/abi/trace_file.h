@@ -38,9 +38,9 @@ enum cleave_chunk_kind {
   CLEAVE_CHUNK_SCHEDULE = 6, /* body: the schedule that a controlled run followed, as schedule/ writes it; the
                                tool appends it when the program has ended, so it may stand behind END */
   CLEAVE_CHUNK_TABLES =
-      7, /* an imported trace: zstd of its names, as trace/plain_events.h writes them; once */
-  CLEAVE_CHUNK_EVENTS =
-      8 /* an imported trace: up to 65536 events in their total order, as trace/event_columns.h writes them */
+      7, /* an imported trace: zstd of its names, as trace/imported/imported_events.h writes them; once */
+  CLEAVE_CHUNK_EVENTS = 8 /* an imported trace: up to 65536 events in their total order, as
+                             trace/core/event_columns.h writes them */
 };
 
 /* RECORDS: the codec goes on with the tables that the thread's chunk before left. Chunks whose number is a

@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "base/check.h"
+#include "base/assert.h"
 
 namespace cleave {
 

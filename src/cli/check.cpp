@@ -17,8 +17,8 @@
 #include "cli/findings_output.h"
 #include "cli/program_output.h"
 #include "cli/units_and_sets.h"
+#include "confirm/failures.h"
 #include "exec/pass_on.h"
-#include "prove/failures.h"
 #include "report/explain.h"
 
 namespace cleave::cli {
@@ -113,14 +113,14 @@ int finish(Findings findings, const conflict::CheckReport& report, const CheckVe
     Status written = write_text_file(options.dot, conflict::to_dot(report.findings));
     if (!written) return usage_error(written.error());
   }
-  if (unmatched.empty()) return put_out(std::move(findings), options.common);
-  if (!findings.findings.empty()) put_out(std::move(findings), options.common);
+  if (unmatched.empty()) return write_results(std::move(findings), options.common);
+  if (!findings.findings.empty()) write_results(std::move(findings), options.common);
   return unmatched_units_error(unmatched);
 }
 
 // Somebody asked us to end: what was found until then has been told, and it is not all.
 int unless_interrupted(int status) {
-  if (!interrupted() && !exec::PassedOn::asked()) return status;
+  if (!interrupted() && !exec::SignalForwarder::asked()) return status;
   fmt::print(stderr, "cleave: ended on request; what is told here is what was found until then\n");
   return status == static_cast<int>(Exit::Nothing) ? static_cast<int>(Exit::Unfinished) : status;
 }
@@ -292,16 +292,16 @@ Result<LiveOptions> live_options(const CheckVerbOptions& options) {
 
 // Counts how a run ended and keeps the witness of the first that failed in its way. Whether it is one that
 // was not known.
-Result<bool> note_failure(prove::FailureLog& failures, const LiveReport& run, const std::string& called,
+Result<bool> note_failure(confirm::FailureLog& failures, const LiveReport& run, const std::string& called,
                           const conflict::CheckOptions& check, bool quiet) {
   // A program that was ended from outside has not failed.
   const exec::RunOutcome& outcome = run.stopped ? exec::RunOutcome() : run.outcome;
   std::optional<uint64_t> seed;
   if (serialised(run.request.policy)) seed = run.request.seed;
-  prove::FailureLog::Failure* failure = failures.add(outcome, seed, called);
+  confirm::FailureLog::Failure* failure = failures.add(outcome, seed, called);
   if (failure == nullptr) return false;
   Status written =
-      prove::FailureLog::keep_witness(*failure, run.request, outcome, failures.witness_name(*failure));
+      confirm::FailureLog::keep_witness(*failure, run.request, outcome, failures.witness_name(*failure));
   if (!written) return written.error();
   const Finding finding = failures.findings().back();
   if (check.known && check.known(finding)) return false;
@@ -326,7 +326,7 @@ int run_on_program(CheckVerbOptions options, conflict::CheckOptions check, const
   }
   auto is_known = [&](const Finding& finding) { return check.known && check.known(finding); };
   RunsTogether together(serialised(live.policy));
-  prove::FailureLog failures(program[0]);
+  confirm::FailureLog failures(program[0]);
   unsigned run = 0;
   if (!options.common.quiet) {
     check.on_finding =
@@ -346,7 +346,7 @@ int run_on_program(CheckVerbOptions options, conflict::CheckOptions check, const
     const std::vector<Finding>& all = report.value().report.findings;
     const bool found = failed.value() || !std::all_of(all.begin(), all.end(), is_known);
     together.add(live.seed, std::move(report).value());
-    if ((found && live.stop) || exec::PassedOn::asked() || interrupted()) break;
+    if ((found && live.stop) || exec::SignalForwarder::asked() || interrupted()) break;
   }
   output.give_back();
   const std::string runs = together.sentence();

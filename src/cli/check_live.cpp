@@ -28,8 +28,8 @@
 #include "exec/launch.h"
 #include "exec/pass_on.h"
 #include "exec/run.h"
-#include "trace/read_ahead.h"
-#include "trace/reader.h"
+#include "trace/live/read_ahead.h"
+#include "trace/recorded/reader.h"
 
 namespace cleave::cli {
 namespace {
@@ -222,12 +222,12 @@ Result<LiveReport> check_afterwards(const LiveTrace& trace, Runner& runner,
   report.unmatched_units = std::move(loaded.value().unmatched_units);
   report.outcome = std::move(runner.outcome()).value();
   report.request = runner.request();
-  report.stopped = interrupted() || exec::PassedOn::asked();
+  report.stopped = interrupted() || exec::SignalForwarder::asked();
   report.ended = report.outcome.sentence();
   return report;
 }
 
-bool asked_to_end() { return interrupted() || exec::PassedOn::asked(); }
+bool asked_to_end() { return interrupted() || exec::SignalForwarder::asked(); }
 
 bool any_fresh(const std::vector<Finding>& findings,
                const std::function<bool(const std::string& id)>& known) {
@@ -279,7 +279,7 @@ Result<LiveReport> check_live(const ProgramLine& program, const LiveOptions& liv
   Result<std::unique_ptr<BinarySource>> source = open_binary_trace(trace.path(), reading);
   if (!source) return source.error();
   auto process = static_cast<pid_t>(source.value()->file().process_id());
-  exec::PassedOn passed_on(process);
+  exec::SignalForwarder passed_on(process);
 
   CatchingUp catching_up(live.quiet);
   if (auto told = options.on_finding) {

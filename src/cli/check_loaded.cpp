@@ -7,8 +7,8 @@
 
 #include "cli/units_and_sets.h"
 #include "report/explain.h"
-#include "trace/load.h"
-#include "trace/reader.h"
+#include "trace/core/load.h"
+#include "trace/recorded/reader.h"
 #include "units/find.h"
 
 namespace cleave::cli {

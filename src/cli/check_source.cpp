@@ -1,7 +1,7 @@
 #include "cli/check_source.h"
 
 #include "base/interrupt.h"
-#include "trace/rapid.h"
+#include "trace/text/rapid.h"
 
 namespace cleave::cli {
 

@@ -10,9 +10,9 @@
 
 #include "analysis/conflict/check.h"
 #include "base/progress.h"
-#include "trace/load.h"
-#include "trace/read_ahead.h"
-#include "trace/reader.h"
+#include "trace/core/load.h"
+#include "trace/live/read_ahead.h"
+#include "trace/recorded/reader.h"
 
 namespace cleave::cli {
 

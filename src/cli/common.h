@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "exec/trust.h"
-#include "model/finding.h"
+#include "findings/finding.h"
 
 namespace cleave::cli {
 

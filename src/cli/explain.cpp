@@ -14,7 +14,7 @@
 #include "hunt/minimize.h"
 #include "hunt/split.h"
 #include "schedule/witness.h"
-#include "trace/load.h"
+#include "trace/core/load.h"
 
 namespace cleave::cli {
 namespace {

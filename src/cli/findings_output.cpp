@@ -142,7 +142,7 @@ int show(const Findings& findings, const CommonOptions& options, const report::S
   return exit_status(selected.fails && !lost, lost || !findings.unfinished.empty());
 }
 
-int put_out(Findings findings, const CommonOptions& options, bool keep_infeasible) {
+int write_results(Findings findings, const CommonOptions& options, bool keep_infeasible) {
   Result<report::Selected> selected = select_findings(findings, options, keep_infeasible);
   if (!selected) return usage_error(selected.error());
   return show(findings, options, selected.value());

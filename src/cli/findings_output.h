@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "cli/common.h"
-#include "model/finding.h"
+#include "findings/finding.h"
 #include "report/selection.h"
 
 namespace cleave::cli {
@@ -29,6 +29,6 @@ int show(const Findings& findings, const CommonOptions& options, const report::S
 // Both. Takes out what --suppress and --baseline name, writes --json, prints the rest for people (not when
 // the JSON goes to standard output), and gives the exit status: Found, Unfinished or Nothing, Usage if a file
 // cannot be read or written. `keep_infeasible` is `--all`: then they are in the output, but do not count.
-int put_out(Findings findings, const CommonOptions& options, bool keep_infeasible = false);
+int write_results(Findings findings, const CommonOptions& options, bool keep_infeasible = false);
 
 }  // namespace cleave::cli

@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "dependence/flow.h"
-#include "trace/reader.h"
+#include "trace/recorded/reader.h"
 
 namespace cleave::cli {
 

@@ -17,18 +17,18 @@
 #include "base/interrupt.h"
 #include "base/progress.h"
 #include "base/temporary.h"
-#include "check/check.h"
 #include "cli/findings_output.h"
 #include "cli/predict_undecided.h"
 #include "cli/symbolic_module.h"
 #include "cli/units_and_sets.h"
+#include "confirm/confirm.h"
+#include "confirm/observed.h"
 #include "exec/tables.h"
-#include "model/unit_hints.h"
+#include "judge/judge.h"
 #include "program/program.h"
-#include "prove/observed.h"
-#include "prove/prove.h"
-#include "trace/load.h"
-#include "trace/reader.h"
+#include "trace/core/load.h"
+#include "trace/recorded/reader.h"
+#include "units/unit_hints.h"
 
 namespace cleave::cli {
 namespace {
@@ -72,7 +72,7 @@ Result<prediction::PredictOptions> stages_from(const std::vector<std::string>& w
 }
 
 // The program of the trace, if it is the one that was recorded and may be run for this trace.
-Result<exec::CheckedProgram> program_of(const prove::ProgramLine& line, const PredictVerb& verb,
+Result<exec::CheckedProgram> program_of(const confirm::ProgramLine& line, const PredictVerb& verb,
                                         bool ends_early) {
   exec::NamedProgram named;
   named.named_by = verb.trace;
@@ -108,22 +108,22 @@ std::vector<const prediction::Candidate*> worth_running(const prediction::Predic
 
 // Runs the program for the candidates and puts what came of it into the findings. Why nothing could be run,
 // or empty.
-std::string prove_findings(const PredictVerb& verb, const prediction::Facts& facts,
-                           const prediction::Prediction& prediction, prove::ProveOptions options,
+std::string prove_findings(const PredictVerb& verb, const prediction::TraceIndex& facts,
+                           const prediction::Prediction& prediction, confirm::ProveOptions options,
                            SetMap& sets, Findings& findings, std::vector<Verdict>& verdicts) {
   std::vector<const prediction::Candidate*> candidates = worth_running(prediction);
   std::vector<Finding> before;
   for (const prediction::Candidate* candidate : candidates)
     before.push_back(to_finding(facts, *candidate, sets));
-  prove::ProveReport report = prove::prove(facts, candidates, before, options);
-  std::vector<std::optional<prove::Proof>> observed =
-      prove::judge_observed(facts, candidates, before, options);
+  confirm::ProveReport report = confirm::prove(facts, candidates, before, options);
+  std::vector<std::optional<confirm::Proof>> observed =
+      confirm::judge_observed(facts, candidates, before, options);
 
   findings.findings.clear();
   uint64_t witnessed = 0, confirmed = 0, as_predicted = 0, diverged = 0, not_run = 0;
   for (size_t c = 0; c < candidates.size(); ++c) {
     const bool seen = observed[c] && observed[c]->verdict > report.proofs[c].verdict;
-    const prove::Proof& proof = seen ? *observed[c] : report.proofs[c];
+    const confirm::Proof& proof = seen ? *observed[c] : report.proofs[c];
     Finding finding = before[c];
     Verdict verdict = proof.verdict;
     if (verdict == Verdict::Witnessed && before[c].verdict == Verdict::Infeasible &&
@@ -185,15 +185,15 @@ std::string prove_findings(const PredictVerb& verb, const prediction::Facts& fac
 }
 
 // What the given trace itself contains, judged without running anything.
-void judge_findings(const prediction::Facts& facts, const prediction::Prediction& prediction,
-                    const prove::ProveOptions& options, bool all, Findings& findings,
+void judge_findings(const prediction::TraceIndex& facts, const prediction::Prediction& prediction,
+                    const confirm::ProveOptions& options, bool all, Findings& findings,
                     std::vector<Verdict>& verdicts) {
   std::vector<const prediction::Candidate*> candidates;  // those that findings has, in its order
   for (const prediction::Candidate& candidate : prediction.candidates) {
     if (all || candidate.verdict() != Verdict::Infeasible) candidates.push_back(&candidate);
   }
-  std::vector<std::optional<prove::Proof>> observed =
-      prove::judge_observed(facts, candidates, findings.findings, options);
+  std::vector<std::optional<confirm::Proof>> observed =
+      confirm::judge_observed(facts, candidates, findings.findings, options);
   for (size_t c = 0; c < candidates.size(); ++c) {
     if (!observed[c]) continue;
     findings.findings[c] = observed[c]->finding;
@@ -213,7 +213,7 @@ bool has_data(const RecordedTrace& recorded) {
 // The solver's stage. Why it was left out, or did not come to its end; that is among the remarks then.
 std::string decide(const PredictVerb& verb, const RecordedTrace& trace, const Status& program,
                    prediction::Prediction& prediction, Progress& progress) {
-  decide::SymbolicStageOptions stage;
+  feasibility::SymbolicStageOptions stage;
   stage.every_triple = verb.all;
   stage.model = verb.model;
   stage.seconds = verb.solver_seconds;
@@ -278,7 +278,7 @@ int run_predict(const PredictVerb& verb) {
   if (!loaded) return line.clear(), interrupted() ? unfinished(loaded.error()) : usage_error(loaded.error());
   if (interrupted()) return line.clear(), unfinished(Error{verb.trace, "interrupted while it was read"});
   const Trace& trace = loaded.value().trace;
-  Result<prove::ProgramLine> program = prove::program_of_trace(verb.trace);
+  Result<confirm::ProgramLine> program = confirm::program_of_trace(verb.trace);
   Result<exec::CheckedProgram> checked = program ? program_of(program.value(), verb, trace.ends_early())
                                                  : Result<exec::CheckedProgram>(exec::CheckedProgram{});
   const Status fits = checked ? Status(Done{}) : Status(checked.error());
@@ -290,7 +290,7 @@ int run_predict(const PredictVerb& verb) {
   Result<units::UnitSources> sources = unit_sources(unit_options, loaded.value());
   if (!sources) return line.clear(), usage_error(sources.error());
   UnitMap units = units::find_units(loaded.value(), sources.value(), sets);
-  prediction::Facts facts(trace, units);
+  prediction::TraceIndex facts(trace, units);
   prediction::Prediction prediction = predict(facts, options.value());
   UndecidedOptions asked{.solver_seconds = verb.solver_seconds};
   asked.symbolic = verb.stages.empty() ||
@@ -319,12 +319,12 @@ int run_predict(const PredictVerb& verb) {
           ? "atomic: some serial order gives every read its value (--no-final)"
           : "atomic: some serial order gives every read its value and every location its last value";
   std::string problem;
-  prove::ProveOptions proving;
+  confirm::ProveOptions proving;
   proving.units = sources.value();
   proving.sets = set_options;
   proving.final_writes = !verb.no_final;
   proving.order_is_real =
-      program ? prove::recorded_under_control(verb.trace) : static_cast<bool>(check::consistent(trace));
+      program ? confirm::recorded_under_control(verb.trace) : static_cast<bool>(judge::consistent(trace));
   if (!replays && verb.stages.empty())
     judge_findings(facts, prediction, proving, verb.all, findings, verdicts);
   if (replays) {
@@ -349,7 +349,7 @@ int run_predict(const PredictVerb& verb) {
       findings.facts["hint"] = hint;
   }
   line.clear();
-  return put_out(std::move(findings), verb.common, verb.all);
+  return write_results(std::move(findings), verb.common, verb.all);
 }
 
 }  // namespace

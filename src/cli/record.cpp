@@ -11,10 +11,10 @@
 #include "base/interrupt.h"
 #include "base/trace_files.h"
 #include "cli/common.h"
+#include "confirm/failures.h"
 #include "exec/launch.h"
 #include "exec/pass_on.h"
 #include "exec/run.h"
-#include "prove/failures.h"
 #include "report/explain.h"
 #include "schedule/witness.h"
 
@@ -120,13 +120,13 @@ int record_once(const exec::RunRequest& request) {
   return exit_status_of(outcome.value());
 }
 
-bool asked_to_end() { return interrupted() || exec::PassedOn::asked(); }
+bool asked_to_end() { return interrupted() || exec::SignalForwarder::asked(); }
 
 // One line a run, on standard error: standard output is the program's. The first run of each way to fail
 // leaves a witness.
 int record_many(exec::RunRequest request, const RecordOptions& options) {
   std::set<uint64_t> interleavings;
-  prove::FailureLog failures(request.program[0]);
+  confirm::FailureLog failures(request.program[0]);
   const bool repeats = serialised(request.policy);
   int status = 0;
   while (failures.runs() < options.runs && !(options.first_failure && failures.failed() > 0) &&
@@ -145,12 +145,12 @@ int record_many(exec::RunRequest request, const RecordOptions& options) {
     }
     if (!options.quiet) fmt::print(stderr, "{}\n", line);
     const std::optional<uint64_t> seed = repeats ? std::optional(request.seed) : std::nullopt;
-    prove::FailureLog::Failure* failure = failures.add(outcome, seed, fmt::format("run {}", number));
+    confirm::FailureLog::Failure* failure = failures.add(outcome, seed, fmt::format("run {}", number));
     if (status == 0 && outcome.failing()) status = exit_status_of(outcome);
     if (failure == nullptr) continue;
     if (!outcome.text.empty()) fmt::print(stderr, "{}", outcome.text);
     const std::string path = fmt::format("{}.{}.witness.json", base_name(request.program[0]), request.seed);
-    if (Status written = prove::FailureLog::keep_witness(*failure, request, outcome, path); !written)
+    if (Status written = confirm::FailureLog::keep_witness(*failure, request, outcome, path); !written)
       return usage_error(written.error());
     if (!failure->witness.empty())
       fmt::print(stderr, "  again with: cleave replay {}\n  what it needs: cleave explain {}\n", path, path);

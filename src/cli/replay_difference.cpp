@@ -5,8 +5,8 @@
 #include <deque>
 #include <map>
 
-#include "trace/describe.h"
-#include "trace/reader.h"
+#include "trace/core/describe.h"
+#include "trace/recorded/reader.h"
 
 namespace cleave::cli {
 namespace {

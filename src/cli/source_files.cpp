@@ -1,9 +1,9 @@
 #include "cli/source_files.h"
 
+#include "confirm/program_line.h"
 #include "exec/launch.h"
 #include "exec/tables.h"
 #include "program/program.h"
-#include "prove/program_line.h"
 
 namespace cleave::cli {
 namespace {
@@ -25,7 +25,7 @@ std::set<std::string, std::less<>> files_of(const std::string& path) {
 
 // A trace has tables too, but whoever wrote the trace wrote them: only the program's own count.
 std::set<std::string, std::less<>> files_of_program_of(const std::string& trace) {
-  Result<prove::ProgramLine> line = prove::program_of_trace(trace);
+  Result<confirm::ProgramLine> line = confirm::program_of_trace(trace);
   Result<exec::ProgramTables> tables = exec::ProgramTables::read(trace);
   if (!line || !tables) return {};
   exec::NamedProgram named;

@@ -20,7 +20,7 @@ int run_static(StaticVerbOptions options) {
   options.analysis.artho = options.rule == "artho";
   Result<Findings> findings = analyze_in_module(program.value(), options.analysis);
   if (!findings.ok()) return usage_error(findings.error());
-  return put_out(std::move(findings).value(), options.common);
+  return write_results(std::move(findings).value(), options.common);
 }
 
 }  // namespace

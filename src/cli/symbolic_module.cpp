@@ -44,12 +44,12 @@ Result<void*> symbolic_door(const char* name) {
 
 namespace {
 
-Status decide_in_module(const RecordedTrace& recorded, const decide::SymbolicStageOptions& options,
+Status decide_in_module(const RecordedTrace& recorded, const feasibility::SymbolicStageOptions& options,
                         Prediction* prediction) {
-  Result<void*> door = symbolic_door(decide::kDoor);
+  Result<void*> door = symbolic_door(feasibility::kDoor);
   if (!door) return door.error();
   Status status = Done{};
-  reinterpret_cast<decide::Door>(door.value())(&recorded, &options, prediction, &status);
+  reinterpret_cast<feasibility::Door>(door.value())(&recorded, &options, prediction, &status);
   return status;
 }
 
@@ -206,7 +206,7 @@ class ProgressSender {
 };
 
 // The child's part.
-void decide_and_tell(const RecordedTrace& recorded, decide::SymbolicStageOptions options,
+void decide_and_tell(const RecordedTrace& recorded, feasibility::SymbolicStageOptions options,
                      Prediction* prediction, const Send& send) {
   Progress progress;
   std::optional<ProgressSender> sender;
@@ -245,7 +245,7 @@ StageReport report_of_prefix(const Prediction& prediction, double seconds) {
 
 }  // namespace
 
-Status decide_apart(const RecordedTrace& recorded, const decide::SymbolicStageOptions& options,
+Status decide_apart(const RecordedTrace& recorded, const feasibility::SymbolicStageOptions& options,
                     Prediction* prediction) {
   const auto start = std::chrono::steady_clock::now();
   std::optional<StageReport> report;

@@ -5,7 +5,7 @@
 // stages must not go with them.
 #pragma once
 
-#include "decide/symbolic_stage.h"
+#include "feasibility/stage/symbolic_stage.h"
 
 namespace cleave::cli {
 
@@ -15,7 +15,7 @@ Result<void*> symbolic_door(const char* name);
 // Done when the stage came to its end. Otherwise why not: the library, or the solver that it needs, is not
 // there; it crashed; it was interrupted. What it had decided until then is in the prediction, which has a
 // stage of that name in any case but the first.
-Status decide_apart(const RecordedTrace& recorded, const decide::SymbolicStageOptions& options,
+Status decide_apart(const RecordedTrace& recorded, const feasibility::SymbolicStageOptions& options,
                     prediction::Prediction* prediction);
 
 }  // namespace cleave::cli

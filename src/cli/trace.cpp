@@ -13,11 +13,11 @@
 #include "cli/common.h"
 #include "cli/terminal.h"
 #include "cli/trace_views.h"
-#include "trace/load.h"
-#include "trace/plain_events.h"
-#include "trace/rapid.h"
-#include "trace/text.h"
-#include "trace/validate.h"
+#include "trace/core/load.h"
+#include "trace/core/validate.h"
+#include "trace/imported/imported_events.h"
+#include "trace/text/rapid.h"
+#include "trace/text/text.h"
 
 namespace cleave::cli {
 namespace {

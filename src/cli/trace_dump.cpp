@@ -6,7 +6,7 @@
 
 #include "base/printable.h"
 #include "cli/trace_views.h"
-#include "trace/describe.h"
+#include "trace/core/describe.h"
 
 namespace cleave::cli {
 namespace {

@@ -11,10 +11,10 @@
 #include "cli/common.h"
 #include "cli/trace_views.h"
 #include "program/program.h"
-#include "trace/describe.h"
-#include "trace/load.h"
-#include "trace/reader.h"
-#include "trace/validate.h"
+#include "trace/core/describe.h"
+#include "trace/core/load.h"
+#include "trace/core/validate.h"
+#include "trace/recorded/reader.h"
 
 namespace cleave::cli {
 namespace {

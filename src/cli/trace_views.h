@@ -10,8 +10,8 @@
 
 #include "base/progress.h"
 #include "base/result.h"
-#include "trace/stream.h"
-#include "trace/trace.h"
+#include "trace/core/stream.h"
+#include "trace/core/trace.h"
 
 namespace cleave {
 class BinarySource;

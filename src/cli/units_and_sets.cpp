@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/glob.h"
 #include "cli/flow_module.h"
-#include "model/glob.h"
-#include "trace/load.h"
+#include "trace/core/load.h"
 
 namespace cleave::cli {
 

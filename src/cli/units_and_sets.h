@@ -3,11 +3,11 @@
 
 #include "base/result.h"
 #include "cli/common.h"
-#include "model/config.h"
-#include "model/sets.h"
-#include "model/units.h"
-#include "trace/reader.h"
+#include "trace/recorded/reader.h"
+#include "units/config.h"
 #include "units/find.h"
+#include "units/sets.h"
+#include "units/units.h"
 
 namespace cleave::cli {
 

@@ -195,7 +195,7 @@ class Watch {
 
   // A request to end is passed on once; then the program has its grace.
   bool asked_long_ago() {
-    if (!interrupted() && !PassedOn::asked()) return false;
+    if (!interrupted() && !SignalForwarder::asked()) return false;
     if (!asked_) {
       asked_ = Clock::now();
       const int signal = interrupt_signal();
@@ -217,7 +217,7 @@ LaunchOutcome wait_for(pid_t process, const LaunchRequest& request, Clock::time_
   int status = 0;
   rusage usage{};
   {
-    std::optional<PassedOn> passed_on;
+    std::optional<SignalForwarder> passed_on;
     if (request.pass_on) passed_on.emplace(process);
     Watch watch(process, request);
     watch.run();

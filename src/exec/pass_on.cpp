@@ -18,7 +18,7 @@ void pass_on(int signal) {
 
 }  // namespace
 
-PassedOn::PassedOn(pid_t process) {
+SignalForwarder::SignalForwarder(pid_t process) {
   static_assert(std::size(kSignals) == sizeof saved_ / sizeof *saved_);
   target = process;
   struct sigaction action{};
@@ -26,11 +26,11 @@ PassedOn::PassedOn(pid_t process) {
   for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &action, &saved_[i]);
 }
 
-PassedOn::~PassedOn() {
+SignalForwarder::~SignalForwarder() {
   for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &saved_[i], nullptr);
   target = 0;
 }
 
-bool PassedOn::asked() { return was_asked; }
+bool SignalForwarder::asked() { return was_asked; }
 
 }  // namespace cleave::exec

@@ -8,12 +8,12 @@
 namespace cleave::exec {
 
 // While it lives. One at a time.
-class PassedOn {
+class SignalForwarder {
  public:
-  explicit PassedOn(pid_t process);
-  ~PassedOn();
-  PassedOn(const PassedOn&) = delete;
-  PassedOn& operator=(const PassedOn&) = delete;
+  explicit SignalForwarder(pid_t process);
+  ~SignalForwarder();
+  SignalForwarder(const SignalForwarder&) = delete;
+  SignalForwarder& operator=(const SignalForwarder&) = delete;
 
   // Whether there ever was such a request: then no other program is to be started.
   static bool asked();

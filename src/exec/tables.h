@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "schedule/plan.h"
-#include "trace/site_tables.h"
+#include "tables/site_tables.h"
 
 namespace cleave::exec {
 

@@ -4,8 +4,8 @@
 #include <map>
 #include <optional>
 
-#include "model/place.h"
-#include "trace/library.h"
+#include "findings/place.h"
+#include "trace/core/library.h"
 
 namespace cleave::hunt {
 namespace {

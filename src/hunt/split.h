@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "schedule/schedule.h"
-#include "trace/trace.h"
+#include "trace/core/trace.h"
 
 namespace cleave::hunt {
 

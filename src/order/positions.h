@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "trace/trace.h"
+#include "trace/core/trace.h"
 
 namespace cleave::order {
 

@@ -5,8 +5,8 @@
 
 #include <llvm/Support/CommandLine.h>
 
-#include "pass/instrument.h"
-#include "pass/pins.h"
+#include "pass/mark/pins.h"
+#include "pass/record/instrument.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "trace/site_tables.h"
+#include "tables/site_tables.h"
 
 namespace cleave {
 
@@ -20,7 +20,7 @@ struct ProgramModule {
 
   // The bitcode: the code as it was instrumented, without the instrumentation. Loads, stores, calls, switches
   // and marks carry metadata `cleave.slot` {segment, slot}: the first slot of theirs in `tables`.
-  // pass/marks.h has the names of the marks and of the metadata.
+  // pass/mark/marks.h has the names of the marks and of the metadata.
   Result<std::vector<uint8_t>> bitcode() const;
 };
 

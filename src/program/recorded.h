@@ -3,7 +3,7 @@
 
 #include "base/result.h"
 #include "program/program.h"
-#include "trace/trace_file.h"
+#include "trace/recorded/trace_file.h"
 
 namespace cleave {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "model/place.h"
+#include "findings/place.h"
 #include "report/value.h"
-#include "trace/library.h"
+#include "trace/core/library.h"
 
 namespace cleave::report {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "model/finding.h"
+#include "findings/finding.h"
 
 namespace cleave::report {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "model/finding.h"
+#include "findings/finding.h"
 
 namespace cleave::report {
 

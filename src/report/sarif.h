@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/finding.h"
+#include "findings/finding.h"
 
 namespace cleave::report {
 

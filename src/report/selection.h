@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/finding.h"
+#include "findings/finding.h"
 
 namespace cleave::report {
 

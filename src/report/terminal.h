@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "model/finding.h"
+#include "findings/finding.h"
 #include "report/source_files.h"
 
 namespace cleave::report {

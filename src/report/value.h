@@ -1,11 +1,11 @@
-// The value of an access as people read it (model/value_text.h).
+// The value of an access as people read it (findings/value_text.h).
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "model/finding.h"
-#include "model/value_text.h"
+#include "findings/finding.h"
+#include "findings/value_text.h"
 
 namespace cleave::report {
 

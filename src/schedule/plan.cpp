@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "schedule/schedule.h"
-#include "trace/no_value.h"
+#include "trace/core/no_value.h"
 
 namespace cleave {
 namespace {

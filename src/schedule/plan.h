@@ -11,8 +11,8 @@
 
 #include "base/ids.h"
 #include "base/result.h"
-#include "trace/event.h"
-#include "trace/trace.h"
+#include "trace/core/event.h"
+#include "trace/core/trace.h"
 
 namespace cleave {
 

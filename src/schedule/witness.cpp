@@ -42,7 +42,7 @@ bool parse_kind(const std::string& word, EventKind* kind) {
     *kind = EventKind::name;                              \
     return true;                                          \
   }
-#include "trace/event_kinds.def"
+#include "trace/core/event_kinds.def"
 #undef CLEAVE_EVENT
   return false;
 }

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
-#include "trace/unit_flags.h"
+#include "trace/core/unit_flags.h"
 #include "units/dataflow.h"
 #include "units/sections.h"
 #include "units/sharing.h"

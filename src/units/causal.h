@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "dependence/flow.h"
-#include "model/sets.h"
-#include "model/units.h"
-#include "trace/reader.h"
+#include "trace/recorded/reader.h"
 #include "units/rules.h"
+#include "units/sets.h"
+#include "units/units.h"
 
 namespace cleave::units {
 

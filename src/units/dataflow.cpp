@@ -7,7 +7,7 @@
 #include <string>
 
 #include "abi/record.h"
-#include "trace/records.h"
+#include "trace/recorded/records.h"
 
 namespace cleave::units {
 namespace {

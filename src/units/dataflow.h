@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dependence/flow.h"
-#include "trace/reader.h"
+#include "trace/recorded/reader.h"
 #include "units/tags.h"
 
 namespace cleave::units {

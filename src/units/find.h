@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "dependence/flow.h"
-#include "model/units.h"
-#include "trace/reader.h"
+#include "trace/recorded/reader.h"
 #include "units/causal.h"
+#include "units/units.h"
 
 namespace cleave::units {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trace/unit_flags.h"
+#include "trace/core/unit_flags.h"
 
 namespace cleave::units {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trace/trace.h"
+#include "trace/core/trace.h"
 
 namespace cleave::units {
 

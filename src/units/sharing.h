@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/sets.h"
-#include "trace/trace.h"
+#include "trace/core/trace.h"
+#include "units/sets.h"
 
 namespace cleave::units {
 

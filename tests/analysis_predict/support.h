@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "analysis/predict/predict.h"
-#include "model/sets.h"
-#include "trace/text.h"
+#include "trace/text/text.h"
+#include "units/sets.h"
 
 namespace cleave::prediction {
 
@@ -35,7 +35,7 @@ struct Predicted {
   Trace trace;
   SetMap sets;
   UnitMap units;
-  Facts facts;
+  TraceIndex facts;
   Prediction prediction;
 };
 

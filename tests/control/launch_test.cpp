@@ -113,7 +113,7 @@ int end_what_runs(const std::string& folder) {
   return interrupt_signal() == SIGTERM ? 0 : 13;
 }
 
-TEST(PassedOn, WhoAsksUsToEndAsksTheProgram) {
+TEST(SignalForwarder, WhoAsksUsToEndAsksTheProgram) {
   Folder folder;
   std::filesystem::create_directory(folder.file("run"));
   EXPECT_EQ(in_child(end_what_runs, folder.file("run")), 0);

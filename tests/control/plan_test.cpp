@@ -3,9 +3,9 @@
 #include <map>
 #include "control/running.h"
 
-#include "prove/visits.h"
-#include "trace/load.h"
-#include "trace/reader.h"
+#include "confirm/visits.h"
+#include "trace/core/load.h"
+#include "trace/recorded/reader.h"
 
 namespace cleave::exec {
 namespace {
@@ -143,7 +143,7 @@ TEST(Plan, VisitsAreCountedAsTheRuntimeCountsThem) {
   Result<RecordedTrace> loaded = load_recorded_trace(serial.trace_path);
   ASSERT_TRUE(loaded.ok()) << loaded.error().sentence();
   const Trace& trace = loaded.value().trace;
-  prove::RecordedVisits visits(loaded.value());
+  confirm::RecordedVisits visits(loaded.value());
   ASSERT_TRUE(visits.known());
   std::map<std::tuple<ThreadId, SiteId, EventKind>, EventIndex> last;
   size_t pairs = 0, without_line = 0;

@@ -4,7 +4,7 @@
 
 #include "control/running.h"
 
-#include "trace/load.h"
+#include "trace/core/load.h"
 
 namespace cleave::exec {
 namespace {

@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "trace/describe.h"
-#include "trace/load.h"
-#include "trace/no_value.h"
+#include "trace/core/describe.h"
+#include "trace/core/load.h"
+#include "trace/core/no_value.h"
 
 namespace cleave {
 namespace {

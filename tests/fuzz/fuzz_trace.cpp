@@ -9,14 +9,14 @@
 #include <fstream>
 #include <string>
 
+#include "tables/site_tables.h"
+#include "trace/core/expression.h"
+#include "trace/core/load.h"
+#include "trace/core/validate.h"
 #include "trace/damage.h"
-#include "trace/expression.h"
-#include "trace/load.h"
-#include "trace/rapid.h"
-#include "trace/reader.h"
-#include "trace/site_tables.h"
-#include "trace/text.h"
-#include "trace/validate.h"
+#include "trace/recorded/reader.h"
+#include "trace/text/rapid.h"
+#include "trace/text/text.h"
 
 using namespace cleave;
 

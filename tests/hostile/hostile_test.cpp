@@ -15,17 +15,17 @@
 #include "analysis/predict/predict.h"
 #include "base/apart.h"
 #include "base/random.h"
-#include "decide/symbolic_stage.h"
+#include "confirm/observed.h"
+#include "confirm/program_line.h"
 #include "exec/tables.h"
-#include "model/sets.h"
-#include "model/units.h"
-#include "prove/observed.h"
-#include "prove/program_line.h"
+#include "feasibility/stage/symbolic_stage.h"
 #include "schedule/witness.h"
 #include "trace/damage.h"
-#include "trace/reader.h"
-#include "trace/records.h"
-#include "trace/text.h"
+#include "trace/recorded/reader.h"
+#include "trace/recorded/records.h"
+#include "trace/text/text.h"
+#include "units/sets.h"
+#include "units/units.h"
 
 namespace cleave {
 namespace {
@@ -106,25 +106,25 @@ class Hostile : public testing::Test {
   static size_t all_stages(const std::string& path) {
     (void)exec::ProgramTables::read(path);
     (void)read_witness(path);
-    (void)prove::program_of_trace(path);
+    (void)confirm::program_of_trace(path);
     Result<RecordedTrace> loaded = load_recorded_trace(path);
     if (!loaded) return 0;
     const Trace& trace = loaded.value().trace;
     SetMap sets({}, trace);
     UnitMap units = map_units(trace, {}, sets);
-    prediction::Facts facts(trace, units);
+    prediction::TraceIndex facts(trace, units);
     prediction::Prediction prediction = predict(facts, {.check_budget = 1'000'000});
-    decide::SymbolicStageOptions options;
+    feasibility::SymbolicStageOptions options;
     options.seconds = 2;
     options.program = folder_ + "bank";
     options.equal_values = true;
-    (void)decide::decide_symbolically(loaded.value(), options, &prediction);
+    (void)feasibility::decide_symbolically(loaded.value(), options, &prediction);
     Findings findings = to_findings(facts, prediction, sets, true);
     std::vector<const prediction::Candidate*> candidates;
     for (const prediction::Candidate& candidate : prediction.candidates) candidates.push_back(&candidate);
-    prove::ProveOptions proving;
+    confirm::ProveOptions proving;
     proving.order_is_real = true;
-    (void)prove::judge_observed(facts, candidates, findings.findings, proving);
+    (void)confirm::judge_observed(facts, candidates, findings.findings, proving);
     return static_cast<size_t>(std::count_if(candidates.begin(), candidates.end(), [](const auto* candidate) {
       return candidate->symbolic == "sat" || candidate->symbolic == "unsat";
     }));

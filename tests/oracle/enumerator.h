@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "trace/trace.h"
+#include "trace/core/trace.h"
 
 namespace cleave::oracle {
 

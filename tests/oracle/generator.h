@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 #include "oracle/machine.h"
-#include "trace/trace.h"
+#include "trace/core/trace.h"
 
 namespace cleave::oracle {
 

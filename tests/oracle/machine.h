@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/trace.h"
+#include "trace/core/trace.h"
 
 namespace cleave::oracle {
 

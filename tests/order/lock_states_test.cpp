@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "trace/text.h"
+#include "trace/text/text.h"
 
 namespace cleave::order {
 namespace {

@@ -1,8 +1,8 @@
-#include "order/must_order.h"
+#include "order/sync_order.h"
 
 #include <gtest/gtest.h>
 
-#include "trace/text.h"
+#include "trace/text/text.h"
 
 namespace cleave::order {
 namespace {
@@ -17,10 +17,10 @@ struct Fixture {
   Trace trace;
   ThreadPositions positions;
   SyncIndex syncs;
-  MustOrder must;
+  SyncOrder must;
 };
 
-TEST(MustOrder, ForkAndJoinOrder) {
+TEST(SyncOrder, ForkAndJoinOrder) {
   Fixture f(R"(
 main write x 1
 main fork T1
@@ -35,7 +35,7 @@ main read x 1
   EXPECT_FALSE(f.must.before(3, 2));
 }
 
-TEST(MustOrder, LocksOrderNothing) {
+TEST(SyncOrder, LocksOrderNothing) {
   Fixture f(R"(
 T1 acquire m
 T1 write x 1
@@ -47,7 +47,7 @@ T2 release m
   EXPECT_FALSE(f.must.before(1, 4));
 }
 
-TEST(MustOrder, MemoryIsAllocatedBeforeItIsUsed) {
+TEST(SyncOrder, MemoryIsAllocatedBeforeItIsUsed) {
   Fixture f(R"(
 T1 write x 1
 T1 alloc node 8
@@ -59,7 +59,7 @@ T2 read node.key 1
   EXPECT_FALSE(f.must.before(2, 3)) << "without a lock it may be used half made";
 }
 
-TEST(MustOrder, WhatIsMadeUnderALockIsUsedAfterTheSection) {
+TEST(SyncOrder, WhatIsMadeUnderALockIsUsedAfterTheSection) {
   Fixture f(R"(
 T1 acquire m
 T1 alloc node 8
@@ -75,7 +75,7 @@ T2 release m
   EXPECT_FALSE(f.must.before(4, 6));
 }
 
-TEST(MustOrder, WhatIsMadeUnderAnotherLockIsUsedAnyTimeAfterTheAllocation) {
+TEST(SyncOrder, WhatIsMadeUnderAnotherLockIsUsedAnyTimeAfterTheAllocation) {
   Fixture f(R"(
 T1 acquire-shared m
 T1 acquire n
@@ -91,7 +91,7 @@ T2 release-shared m
   EXPECT_FALSE(f.must.before(3, 7));
 }
 
-TEST(MustOrder, AWaitEndsTheSectionThatAllocated) {
+TEST(SyncOrder, AWaitEndsTheSectionThatAllocated) {
   Fixture f(R"(
 T1 acquire m
 T1 alloc node 8
@@ -107,7 +107,7 @@ T1 release m
   EXPECT_TRUE(f.must.before(2, 4));
 }
 
-TEST(MustOrder, FreedMemoryOrdersNothing) {
+TEST(SyncOrder, FreedMemoryOrdersNothing) {
   Fixture f(R"(
 T1 alloc node 8
 T1 free node
@@ -116,7 +116,7 @@ T2 read node.key 0
   EXPECT_FALSE(f.must.before(0, 2));
 }
 
-TEST(MustOrder, TheOnlySignalComesBeforeTheWake) {
+TEST(SyncOrder, TheOnlySignalComesBeforeTheWake) {
   Fixture f(R"(
 T2 acquire m
 T2 wait c m
@@ -128,7 +128,7 @@ T2 read x 1
   EXPECT_TRUE(f.must.before(2, 5));
 }
 
-TEST(MustOrder, OneOfTwoSignalsIsEnough) {
+TEST(SyncOrder, OneOfTwoSignalsIsEnough) {
   Fixture f(R"(
 T2 acquire m
 T2 wait c m
@@ -141,7 +141,7 @@ T3 signal c
   EXPECT_FALSE(f.must.before(2, 5)) << "T3's signal could have woken it";
 }
 
-TEST(MustOrder, WhatAllSignalsHaveInCommonComesBefore) {
+TEST(SyncOrder, WhatAllSignalsHaveInCommonComesBefore) {
   Fixture f(R"(
 main write x 1
 T2 acquire m
@@ -157,7 +157,7 @@ T2 read x 1
   EXPECT_FALSE(f.must.before(5, 8));
 }
 
-TEST(MustOrder, ASignalBeforeTheWaitDoesNotCount) {
+TEST(SyncOrder, ASignalBeforeTheWaitDoesNotCount) {
   Fixture f(R"(
 T1 signal c
 T1 fork T2
@@ -170,7 +170,7 @@ T2 wake c m
   EXPECT_TRUE(f.must.before(4, 6)) << "the first signal is over when T2 begins";
 }
 
-TEST(MustOrder, TimedOutAndSpuriousWakesNeedNoSignal) {
+TEST(SyncOrder, TimedOutAndSpuriousWakesNeedNoSignal) {
   Fixture f(R"(
 T2 acquire m
 T2 wait c m
@@ -180,7 +180,7 @@ T1 signal c
   EXPECT_FALSE(f.must.before(3, 2));
 }
 
-TEST(MustOrder, SemaphoreNeedsItsPosts) {
+TEST(SyncOrder, SemaphoreNeedsItsPosts) {
   Fixture f(R"(
 T1 write x 1
 T1 post s
@@ -196,7 +196,7 @@ T2 read y 1
   EXPECT_TRUE(f.must.before(2, 7));
 }
 
-TEST(MustOrder, WithTwoPostersNeitherIsNeeded) {
+TEST(SyncOrder, WithTwoPostersNeitherIsNeeded) {
   Fixture f(R"(
 T1 write x 1
 T1 post s
@@ -207,7 +207,7 @@ T2 read x 1
   EXPECT_FALSE(f.must.before(0, 4));
 }
 
-TEST(MustOrder, BarrierSeparatesItsPhases) {
+TEST(SyncOrder, BarrierSeparatesItsPhases) {
   Fixture f(R"(
 T1 write x 1
 T1 arrive b
@@ -221,7 +221,7 @@ T1 write y 1
   EXPECT_FALSE(f.must.before(6, 5));
 }
 
-TEST(MustOrder, OnceEndsBeforeItIsSeen) {
+TEST(SyncOrder, OnceEndsBeforeItIsSeen) {
   Fixture f(R"(
 T1 once-begin o
 T1 write x 1
@@ -232,7 +232,7 @@ T2 read x 1
   EXPECT_TRUE(f.must.before(1, 4));
 }
 
-TEST(MustOrder, AnAttemptThatWasLeftComesBeforeTheNext) {
+TEST(SyncOrder, AnAttemptThatWasLeftComesBeforeTheNext) {
   Fixture f(R"(
 T1 once-begin o
 T1 write x 1

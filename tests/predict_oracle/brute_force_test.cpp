@@ -38,7 +38,7 @@ struct Tally {
 std::string check(const Trace& trace, Tally* tally) {
   SetMap sets({}, trace);
   UnitMap units = map_units(trace, {}, sets);
-  Facts facts(trace, units);
+  TraceIndex facts(trace, units);
   facts.must.emplace(trace, facts.positions, facts.syncs);
   facts.locks.emplace(trace, facts.positions);
   facts.observed.emplace(trace, facts.positions, facts.syncs);

@@ -1,7 +1,7 @@
 // Findings that the tests of every form of output share.
 #pragma once
 
-#include "model/finding.h"
+#include "findings/finding.h"
 
 namespace cleave {
 

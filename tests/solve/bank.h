@@ -6,8 +6,8 @@
 #include <tuple>
 #include <vector>
 
-#include "model/finding.h"
-#include "trace/trace.h"
+#include "findings/finding.h"
+#include "trace/core/trace.h"
 
 namespace cleave {
 

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "feasibility/solve/feasibility.h"
 #include "solve/brute_force.h"
-#include "solve/feasibility.h"
 
 namespace cleave {
 namespace {

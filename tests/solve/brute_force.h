@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "model/finding.h"
-#include "trace/trace.h"
+#include "findings/finding.h"
+#include "trace/core/trace.h"
 
 namespace cleave::oracle {
 

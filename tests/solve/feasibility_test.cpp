@@ -1,4 +1,4 @@
-#include "solve/feasibility.h"
+#include "feasibility/solve/feasibility.h"
 
 #include <gtest/gtest.h>
 

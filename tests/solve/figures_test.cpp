@@ -1,9 +1,9 @@
 // The figures of the CTP paper, as text traces. The same from C programs: tests/walk/figures_test.cpp.
 #include <gtest/gtest.h>
 
+#include "feasibility/solve/feasibility.h"
 #include "solve/brute_force.h"
-#include "solve/feasibility.h"
-#include "trace/text.h"
+#include "trace/text/text.h"
 
 namespace cleave {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "solve/feasibility.h"
+#include "feasibility/solve/feasibility.h"
 #include "solve/generator.h"
 
 namespace cleave {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "trace/trace.h"
+#include "trace/core/trace.h"
 
 namespace cleave::oracle {
 

@@ -1,4 +1,4 @@
-#include "symbolic/expression.h"
+#include "feasibility/lift/expression.h"
 
 #include <gtest/gtest.h>
 

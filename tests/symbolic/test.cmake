@@ -1,1 +1,1 @@
-cleave_test(symbolic SEES base trace symbolic)
+cleave_test(symbolic SEES base tables trace feasibility/lift)

@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 #include "trace/fake_program.h"
-#include "trace/reader.h"
+#include "trace/recorded/reader.h"
 
 namespace cleave {
 namespace {

@@ -10,8 +10,8 @@
 #include "abi/codec.h"
 #include "abi/order.h"
 #include "abi/trace_file.h"
-#include "trace/records.h"
-#include "trace/site_tables.h"
+#include "tables/site_tables.h"
+#include "trace/recorded/records.h"
 
 namespace cleave {
 

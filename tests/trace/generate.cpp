@@ -137,7 +137,7 @@ class Generator {
     event.object = object_##first();                    \
     event.object2 = object_##second();                  \
     break;
-#include "trace/event_kinds.def"
+#include "trace/core/event_kinds.def"
 #undef CLEAVE_EVENT
     }
   }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/random.h"
-#include "trace/trace.h"
+#include "trace/core/trace.h"
 
 namespace cleave {
 

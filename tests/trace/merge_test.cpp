@@ -8,9 +8,9 @@
 #include <map>
 
 #include "base/random.h"
+#include "trace/core/validate.h"
 #include "trace/fake_program.h"
-#include "trace/reader.h"
-#include "trace/validate.h"
+#include "trace/recorded/reader.h"
 
 namespace cleave {
 namespace {

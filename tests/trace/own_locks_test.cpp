@@ -1,5 +1,5 @@
 // Locks that a program makes from atomics: which uses are taken for one, and from when on.
-#include "trace/own_locks.h"
+#include "trace/recorded/own_locks.h"
 
 #include <gtest/gtest.h>
 

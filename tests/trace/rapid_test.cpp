@@ -1,4 +1,4 @@
-#include "trace/rapid.h"
+#include "trace/text/rapid.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <fstream>
 
 #include "base/random.h"
-#include "trace/load.h"
-#include "trace/text.h"
+#include "trace/core/load.h"
+#include "trace/text/text.h"
 
 namespace cleave {
 namespace {

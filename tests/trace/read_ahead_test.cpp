@@ -1,4 +1,4 @@
-#include "trace/read_ahead.h"
+#include "trace/live/read_ahead.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -10,9 +10,9 @@
 #include "base/random.h"
 #include "trace/fake_program.h"
 #include "trace/generate.h"
-#include "trace/plain_events.h"
-#include "trace/rapid.h"
-#include "trace/reader.h"
+#include "trace/imported/imported_events.h"
+#include "trace/recorded/reader.h"
+#include "trace/text/rapid.h"
 
 namespace cleave {
 namespace {

@@ -1,4 +1,4 @@
-#include "trace/reader.h"
+#include "trace/recorded/reader.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,10 +14,10 @@
 #include <thread>
 
 #include "base/random.h"
+#include "trace/core/load.h"
 #include "trace/damage.h"
 #include "trace/fake_program.h"
-#include "trace/load.h"
-#include "trace/text.h"
+#include "trace/text/text.h"
 
 namespace cleave {
 namespace {

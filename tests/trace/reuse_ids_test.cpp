@@ -7,8 +7,8 @@
 #include "base/random.h"
 #include "trace/any_program.h"
 #include "trace/damage.h"
-#include "trace/read_ahead.h"
-#include "trace/reader.h"
+#include "trace/live/read_ahead.h"
+#include "trace/recorded/reader.h"
 #include "trace/same_stream.h"
 
 namespace cleave {

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "trace/read_ahead.h"
-#include "trace/reader.h"
+#include "trace/live/read_ahead.h"
+#include "trace/recorded/reader.h"
 
 namespace cleave {
 namespace {
@@ -120,7 +120,7 @@ class Comparison {
     object = what;                                    \
     object2 = what2;                                  \
     break;
-#include "trace/event_kinds.def"
+#include "trace/core/event_kinds.def"
 #undef CLEAVE_EVENT
     }
     if (std::string wrong = operand(object, reused.object, own.object); !wrong.empty()) return wrong;

@@ -1,4 +1,4 @@
-#include "trace/site_tables.h"
+#include "tables/site_tables.h"
 
 #include <gtest/gtest.h>
 

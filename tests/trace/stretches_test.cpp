@@ -10,10 +10,10 @@
 #include <set>
 
 #include "trace/any_program.h"
+#include "trace/core/no_value.h"
 #include "trace/damage.h"
-#include "trace/no_value.h"
-#include "trace/read_ahead.h"
-#include "trace/reader.h"
+#include "trace/live/read_ahead.h"
+#include "trace/recorded/reader.h"
 
 namespace cleave {
 namespace {

@@ -1,4 +1,4 @@
-#include "trace/text.h"
+#include "trace/text/text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "trace/trace.h"
+#include "trace/core/trace.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "trace/validate.h"
+#include "trace/core/validate.h"
 
 #include <gtest/gtest.h>
 
-#include "trace/text.h"
+#include "trace/text/text.h"
 
 namespace cleave {
 namespace {

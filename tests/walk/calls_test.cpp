@@ -1,7 +1,7 @@
 // Calls whose target only the record knows, and exceptions: what goes in and comes out stays an expression.
 #include <map>
 
-#include "trace/no_value.h"
+#include "trace/core/no_value.h"
 #include "walk/recorded_program.h"
 
 namespace cleave {

@@ -1,6 +1,6 @@
 // The figures of the CTP paper as C programs: recorded, walked, decided. The same as text traces:
 // tests/solve.
-#include "solve/feasibility.h"
+#include "feasibility/solve/feasibility.h"
 #include "walk/recorded_program.h"
 
 namespace cleave {

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "symbolic/walk.h"
+#include "feasibility/lift/walk.h"
 
 namespace cleave {
 

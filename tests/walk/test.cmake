@@ -1,4 +1,4 @@
-cleave_test(walk SEES base abi trace model symbolic solve)
+cleave_test(walk SEES base abi tables trace findings units feasibility/lift feasibility/solve)
 set_tests_properties(walk PROPERTIES LABELS slow ENVIRONMENT GTEST_FILTER=-Suite.*)
 add_dependencies(walk_test cleave cleave_pass cleave_rt)
 add_test(NAME walk_suite COMMAND walk_test --gtest_filter=Suite.*)

@@ -1,6 +1,6 @@
 // Programs compiled by cleave-c++, recorded, and walked again: every value the walk computes must be the
 // recorded one.
-#include "symbolic/walk.h"
+#include "feasibility/lift/walk.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <thread>
 #include <vector>
 
-struct Lane {
+struct ThreadCursor {
   int length = 0;
   int steps = 0;
 };
@@ -13,11 +13,11 @@ int main() {
   constexpr int kRunners = 3;
   std::latch start(1);
   std::latch finish(kRunners);
-  std::vector<Lane> lanes(kRunners);
+  std::vector<ThreadCursor> lanes(kRunners);
   std::vector<std::thread> runners;
   for (int r = 0; r < kRunners; r++)
     runners.emplace_back([&, r] {
-      Lane& lane = lanes[static_cast<std::size_t>(r)];
+      ThreadCursor& lane = lanes[static_cast<std::size_t>(r)];
       start.wait();
       for (int i = 0; i < lane.length; i++) lane.steps++;
       finish.count_down();

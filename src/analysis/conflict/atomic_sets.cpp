@@ -5,8 +5,8 @@
 
 #include "analysis/conflict/engine.h"
 #include "analysis/conflict/objects_by_address.h"
-#include "model/by_set.h"
-#include "model/place.h"
+#include "findings/place.h"
+#include "units/by_set.h"
 
 namespace cleave::conflict {
 namespace {

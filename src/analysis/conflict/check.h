@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/finding.h"
-#include "model/sets.h"
-#include "model/units.h"
-#include "trace/stream.h"
+#include "findings/finding.h"
+#include "trace/core/stream.h"
+#include "units/sets.h"
+#include "units/units.h"
 
 namespace cleave::conflict {
 

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <set>
 
-#include "model/place.h"
-#include "trace/no_value.h"
+#include "findings/place.h"
+#include "trace/core/no_value.h"
 
 namespace cleave::conflict {
 namespace {

@@ -14,8 +14,8 @@
 
 #include "analysis/conflict/graph.h"
 #include "analysis/conflict/names.h"
-#include "model/finding.h"
-#include "trace/trace.h"
+#include "findings/finding.h"
+#include "trace/core/trace.h"
 
 namespace cleave::conflict {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/conflict/engine.h"
-#include "model/place.h"
+#include "findings/place.h"
 
 namespace cleave::conflict {
 namespace {

@@ -4,7 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/check.h"
+#include "base/assert.h"
 
 namespace cleave::conflict {
 

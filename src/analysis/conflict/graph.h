@@ -28,8 +28,8 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "model/sets.h"
-#include "model/units.h"
+#include "units/sets.h"
+#include "units/units.h"
 
 namespace cleave::conflict {
 

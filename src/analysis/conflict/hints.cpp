@@ -8,8 +8,8 @@
 #include <set>
 #include <string_view>
 
-#include "model/alive.h"
-#include "model/glob.h"
+#include "base/glob.h"
+#include "units/alive.h"
 
 namespace cleave::conflict {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "analysis/conflict/graph.h"
 #include "base/huge_pages.h"
-#include "trace/event.h"
+#include "trace/core/event.h"
 
 namespace cleave::conflict {
 

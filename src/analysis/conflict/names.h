@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "analysis/conflict/graph.h"
-#include "model/sets.h"
-#include "trace/trace.h"
+#include "trace/core/trace.h"
+#include "units/sets.h"
 
 namespace cleave::conflict {
 

@@ -5,8 +5,8 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 
-#include "trace/stream.h"
-#include "trace/trace.h"
+#include "trace/core/stream.h"
+#include "trace/core/trace.h"
 
 namespace cleave::conflict {
 

@@ -3,13 +3,13 @@
 
 #include <vector>
 
-#include "analysis/predict/facts.h"
+#include "analysis/predict/trace_index.h"
 
 namespace cleave::prediction {
 
 class Closure {
  public:
-  explicit Closure(const Facts& facts) : facts_(facts), prefix_(facts.trace.threads().size(), 0) {}
+  explicit Closure(const TraceIndex& facts) : facts_(facts), prefix_(facts.trace.threads().size(), 0) {}
 
   // Adds the thread's first events up to the position, and what they need. A thread that is fixed is not
   // extended.
@@ -32,7 +32,7 @@ class Closure {
   bool must_end(const order::CriticalSection& section, uint32_t thread, uint32_t lock) const;
   bool is_fixed(uint32_t thread) const;
 
-  const Facts& facts_;
+  const TraceIndex& facts_;
   std::vector<Position> prefix_;
   std::vector<std::pair<uint32_t, Position>> fixed_;
   std::vector<order::LockUse> wanted_;

@@ -4,7 +4,7 @@
 
 namespace cleave::prediction {
 
-Filter::Filter(const Facts& facts)
+Filter::Filter(const TraceIndex& facts)
     : facts_(facts), reads_(facts.trace.threads().size()), writes_(facts.trace.threads().size()) {
   for (size_t e = 0; e < facts.trace.size(); ++e) {
     const Event& event = facts.trace.events()[e];

@@ -20,14 +20,14 @@
 // prev].
 #pragma once
 
-#include "analysis/predict/facts.h"
+#include "analysis/predict/trace_index.h"
 
 namespace cleave::prediction {
 
 class Filter {
  public:
   // Needs facts.observed. Memory: 8 bytes a shared access.
-  explicit Filter(const Facts& facts);
+  explicit Filter(const TraceIndex& facts);
 
   bool keeps(const Triple& triple) const;
 
@@ -45,7 +45,7 @@ class Filter {
   std::span<const EventNumber> within(const std::vector<EventNumber>& events, EventNumber from,
                                       EventNumber to) const;
 
-  const Facts& facts_;
+  const TraceIndex& facts_;
   std::vector<std::vector<EventNumber>> reads_, writes_;  // by thread: accesses of shared locations
 };
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "model/place.h"
-#include "trace/library.h"
+#include "findings/place.h"
+#include "trace/core/library.h"
 
 namespace cleave::prediction {
 namespace {
@@ -54,7 +54,7 @@ AccessReport access_report(const Trace& trace, EventNumber e, Role role, const o
   return report;
 }
 
-Finding to_finding(const Facts& facts, const Candidate& candidate, SetMap& sets) {
+Finding to_finding(const TraceIndex& facts, const Candidate& candidate, SetMap& sets) {
   const Trace& trace = facts.trace;
   const Triple& triple = candidate.triple();
   const Event& first = facts.event(triple.first);
@@ -92,7 +92,7 @@ Finding to_finding(const Facts& facts, const Candidate& candidate, SetMap& sets)
   return finding;
 }
 
-void assign_ids(const Facts& facts, Prediction& prediction, SetMap& sets) {
+void assign_ids(const TraceIndex& facts, Prediction& prediction, SetMap& sets) {
   std::vector<Finding> all;
   for (Candidate& candidate : prediction.candidates) {
     candidate.id.clear();
@@ -102,7 +102,7 @@ void assign_ids(const Facts& facts, Prediction& prediction, SetMap& sets) {
   for (size_t i = 0; i < all.size(); ++i) prediction.candidates[i].id = std::move(all[i].id);
 }
 
-Findings to_findings(const Facts& facts, const Prediction& prediction, SetMap& sets, bool dropped) {
+Findings to_findings(const TraceIndex& facts, const Prediction& prediction, SetMap& sets, bool dropped) {
   Findings findings;
   findings.command = "predict";
   findings.program = facts.trace.program();

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/predict/facts.h"
+#include "analysis/predict/trace_index.h"
 
 namespace cleave::prediction {
 

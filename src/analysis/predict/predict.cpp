@@ -21,7 +21,7 @@ constexpr uint64_t kFewTriples = 2048;
 
 class Pipeline {
  public:
-  Pipeline(Facts& facts, const PredictOptions& options) : facts_(facts), options_(options) {}
+  Pipeline(TraceIndex& facts, const PredictOptions& options) : facts_(facts), options_(options) {}
 
   Prediction run() {
     sweep();
@@ -188,7 +188,7 @@ class Pipeline {
     return replayer.problem(order, triple).empty();
   }
 
-  Facts& facts_;
+  TraceIndex& facts_;
   const PredictOptions& options_;
   Prediction result_;
   bool every_triple_ = false;  // the representatives are all there are
@@ -206,6 +206,8 @@ Verdict Candidate::verdict() const {
   return Verdict::Candidate;
 }
 
-Prediction predict(Facts& facts, const PredictOptions& options) { return Pipeline(facts, options).run(); }
+Prediction predict(TraceIndex& facts, const PredictOptions& options) {
+  return Pipeline(facts, options).run();
+}
 
 }  // namespace cleave::prediction

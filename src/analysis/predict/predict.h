@@ -1,7 +1,7 @@
 // From one trace: which three-access violations exist in other interleavings of the same run. Stage by stage,
 // each counted; docs/predict.md says what each stage means and promises.
 //
-//   Facts facts(trace, units);
+//   TraceIndex facts(trace, units);
 //   Prediction prediction = predict(facts, {});
 #pragma once
 
@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/predict/facts.h"
 #include "analysis/predict/reordering.h"
 #include "analysis/predict/survey.h"
+#include "analysis/predict/trace_index.h"
 
 namespace cleave::prediction {
 
@@ -64,6 +64,6 @@ struct Prediction {
 // Builds what is missing in `facts`. Near-linear in the trace up to stage filter; exact costs what building
 // and replaying its reorderings costs, at most check_budget events. When interrupted(), the stages stop where
 // they are.
-Prediction predict(Facts& facts, const PredictOptions& options);
+Prediction predict(TraceIndex& facts, const PredictOptions& options);
 
 }  // namespace cleave::prediction

@@ -15,7 +15,7 @@ order::LockUse acquired_by(const Event& event, bool* acquires) {
 
 }  // namespace
 
-std::vector<EventNumber> Reordering::events(const Facts& facts) const {
+std::vector<EventNumber> Reordering::events(const TraceIndex& facts) const {
   EventNumber end = 0;
   for (uint32_t t = 0; t < prefix.size(); ++t) {
     if (prefix[t] != 0) end = std::max(end, facts.positions.event(t, prefix[t]) + 1);
@@ -96,7 +96,7 @@ void Reorderer::retreat(uint32_t unit, Position* cut, uint32_t remote, Position*
 // The steps of one attempt: runs both threads, and remembers whether all reads kept their sources.
 class Reorderer::Attempt {
  public:
-  Attempt(const Facts& facts, const Triple& triple, std::vector<Position> prefix)
+  Attempt(const TraceIndex& facts, const Triple& triple, std::vector<Position> prefix)
       : facts_(facts),
         triple_(triple),
         steps_(facts, std::move(prefix)),
@@ -161,7 +161,7 @@ class Reorderer::Attempt {
                       kind(triple_.second, changed_[2])) != Pattern::None;
   }
 
-  const Facts& facts_;
+  const TraceIndex& facts_;
   const Triple& triple_;
   Steps steps_;
   uint32_t unit_, remote_;

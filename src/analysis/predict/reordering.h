@@ -21,7 +21,7 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/predict/facts.h"
+#include "analysis/predict/trace_index.h"
 
 namespace cleave::prediction {
 
@@ -34,7 +34,7 @@ struct Reordering {
       values;  // what its three accesses read or write then, where that is known
 
   // All events in their new order. O(trace).
-  std::vector<EventNumber> events(const Facts& facts) const;
+  std::vector<EventNumber> events(const TraceIndex& facts) const;
 };
 
 class Reorderer {
@@ -43,7 +43,7 @@ class Reorderer {
   static constexpr size_t kTail = 20'000;
 
   // Needs facts.must, facts.observed and facts.locks.
-  explicit Reorderer(const Facts& facts) : facts_(facts) {}
+  explicit Reorderer(const TraceIndex& facts) : facts_(facts) {}
 
   std::optional<Reordering> find(const Triple& triple) const;
 
@@ -54,7 +54,7 @@ class Reorderer {
   // How far both threads can go without what the other does beyond these positions.
   void retreat(uint32_t unit, Position* cut, uint32_t remote, Position* hold) const;
 
-  const Facts& facts_;
+  const TraceIndex& facts_;
 };
 
 }  // namespace cleave::prediction

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/predict/facts.h"
+#include "analysis/predict/trace_index.h"
 
 namespace cleave::prediction {
 

@@ -10,13 +10,13 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/predict/facts.h"
+#include "analysis/predict/trace_index.h"
 
 namespace cleave::prediction {
 
 class Steps {
  public:
-  Steps(const Facts& facts, std::vector<Position> prefix)
+  Steps(const TraceIndex& facts, std::vector<Position> prefix)
       : facts_(facts), prefix_(prefix), now_(std::move(prefix)), tainted_(prefix_.size(), false) {}
 
   enum class Outcome : uint8_t {
@@ -50,7 +50,7 @@ class Steps {
   Written last_write(uint32_t variable) const;
   Outcome synchronize(uint32_t thread, Position at, const Event& event);
 
-  const Facts& facts_;
+  const TraceIndex& facts_;
   std::vector<Position> prefix_, now_;
   std::vector<bool> tainted_;
   std::vector<EventNumber> events_;

@@ -6,7 +6,7 @@
 
 #include "analysis/predict/places.h"
 #include "base/interrupt.h"
-#include "model/place.h"
+#include "findings/place.h"
 
 namespace cleave::prediction {
 namespace {
@@ -67,7 +67,7 @@ struct SiteKey {
 
 class Sweep {
  public:
-  Sweep(Facts& facts, const SurveyOptions& options)
+  Sweep(TraceIndex& facts, const SurveyOptions& options)
       : facts_(facts),
         options_(options),
         places_(facts.trace),
@@ -258,7 +258,7 @@ class Sweep {
     }
   }
 
-  Facts& facts_;
+  TraceIndex& facts_;
   const SurveyOptions& options_;
   Places places_;
   std::vector<EventNumber> last_;  // by thread: its last access of the location
@@ -274,6 +274,6 @@ class Sweep {
 
 }  // namespace
 
-Survey survey(Facts& facts, const SurveyOptions& options) { return Sweep(facts, options).run(); }
+Survey survey(TraceIndex& facts, const SurveyOptions& options) { return Sweep(facts, options).run(); }
 
 }  // namespace cleave::prediction

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/predict/facts.h"
+#include "analysis/predict/trace_index.h"
 
 namespace cleave::prediction {
 
@@ -44,6 +44,6 @@ struct Survey {
 };
 
 // Needs facts.must and facts.locks where the options ask for them.
-Survey survey(Facts& facts, const SurveyOptions& options);
+Survey survey(TraceIndex& facts, const SurveyOptions& options);
 
 }  // namespace cleave::prediction

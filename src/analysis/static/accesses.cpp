@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "trace/library.h"
+#include "trace/core/library.h"
 
 namespace cleave::static_analysis {
 
@@ -150,7 +150,7 @@ Location Accesses::field_start(Location location, std::string* name, bool* conta
   const ObjectClasses::Field field = classes_.field(location);
   if (!field.name.empty()) {
     // A mutex, a future or a latch in an object is means, not data.
-    *name = field.library && is_machinery(field.type) ? field.type : field.name;
+    *name = field.library && is_std_internal(field.type) ? field.type : field.name;
     *container = field.library;
     return field.start;
   }
@@ -163,7 +163,7 @@ Location Accesses::field_start(Location location, std::string* name, bool* conta
     *container = true;
     location.offset = 0;
     const StringRef own = structure->getName().split('.').second;
-    if (is_machinery(std::string_view(own.data(), own.size()))) {
+    if (is_std_internal(std::string_view(own.data(), own.size()))) {
       *name = own.str();
       return location;
     }
@@ -243,7 +243,7 @@ void Accesses::add(const Instruction& at, const Value* pointer, bool read, bool 
     for (uint64_t offset = 0; offset < bytes; offset += 4) {
       const Location part = points_to_.normal({target.object, target.offset + offset});
       const VarId id = variable_at(part, offset == 0 || bytes <= 8 ? name : std::string(), &access.in_block);
-      if (is_machinery(variables_[id].name)) continue;
+      if (is_std_internal(variables_[id].name)) continue;
       if (std::find(touched.begin(), touched.end(), id) == touched.end()) touched.push_back(id);
     }
     if (touched.empty()) continue;

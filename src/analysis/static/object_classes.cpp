@@ -2,7 +2,7 @@
 
 #include <llvm/IR/InstIterator.h>
 
-#include "trace/library.h"
+#include "trace/core/library.h"
 
 namespace cleave::static_analysis {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/finding.h"
+#include "findings/finding.h"
 #include "program/program.h"
 
 namespace cleave::static_analysis {

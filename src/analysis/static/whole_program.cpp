@@ -13,8 +13,8 @@
 #include <llvm/Linker/Linker.h>
 #include <llvm/Support/MemoryBuffer.h>
 
-#include "trace/library.h"
-#include "trace/trace.h"
+#include "trace/core/library.h"
+#include "trace/core/trace.h"
 
 namespace cleave::static_analysis {
 
@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char* kAt = "cleave.at";        // {i32 module, i32 segment, i32 slot}
 constexpr const char* kLocal = "cleave.local";  // {name, class} of a local variable
-constexpr const char* kSlot = "cleave.slot";    // as pass/marks.h has it: {i32 segment, i32 slot}
+constexpr const char* kSlot = "cleave.slot";    // as pass/mark/marks.h has it: {i32 segment, i32 slot}
 
 // The linker reports through the context; what it says is a remark, not output.
 struct Silence : DiagnosticHandler {

@@ -3,7 +3,7 @@
 
 #include "analysis/conflict/check.h"
 #include "analysis/conflict/hints.h"
-#include "trace/text.h"
+#include "trace/text/text.h"
 
 namespace cleave::conflict {
 namespace {

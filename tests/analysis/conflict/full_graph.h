@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analysis/conflict/heuristic_units.h"
-#include "trace/trace.h"
+#include "trace/core/trace.h"
 
 namespace cleave::conflict {
 

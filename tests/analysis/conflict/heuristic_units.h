@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "analysis/conflict/taken_objects.h"
-#include "trace/trace.h"
-#include "trace/unit_flags.h"
+#include "trace/core/trace.h"
+#include "trace/core/unit_flags.h"
 
 namespace cleave::conflict {
 

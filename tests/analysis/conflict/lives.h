@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/random.h"
-#include "trace/stream.h"
-#include "trace/trace.h"
-#include "trace/unit_flags.h"
+#include "trace/core/stream.h"
+#include "trace/core/trace.h"
+#include "trace/core/unit_flags.h"
 
 namespace cleave::conflict {
 

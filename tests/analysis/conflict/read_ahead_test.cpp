@@ -7,9 +7,9 @@
 
 #include "analysis/conflict/check.h"
 #include "analysis/conflict/generated_traces.h"
-#include "trace/plain_events.h"
-#include "trace/rapid.h"
-#include "trace/read_ahead.h"
+#include "trace/imported/imported_events.h"
+#include "trace/live/read_ahead.h"
+#include "trace/text/rapid.h"
 
 namespace cleave::conflict {
 namespace {

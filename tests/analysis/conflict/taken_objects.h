@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/trace.h"
-#include "trace/unit_flags.h"
+#include "trace/core/trace.h"
+#include "trace/core/unit_flags.h"
 
 namespace cleave::conflict {
 
