@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define CLEAVE_CONTROL_MAGIC UINT64_C(0x4c52544356414c43) /* "CLAVCTRL" */
-#define CLEAVE_CONTROL_VERSION 3
+#define CLEAVE_CONTROL_VERSION 4
 #define CLEAVE_CONTROL_VARIABLE "CLEAVE_CONTROL"
 
 enum cleave_policy { /* the order of schedule/'s Policy */
@@ -24,7 +24,11 @@ enum cleave_policy { /* the order of schedule/'s Policy */
                      CLEAVE_POLICY_NOISE = 4,
                      CLEAVE_POLICY_PLAN = 5,
                      CLEAVE_POLICY_REPLAY = 6,
-                     CLEAVE_POLICY_SWITCHES = 7
+                     CLEAVE_POLICY_SWITCHES = 7,
+                     CLEAVE_POLICY_POS = 8,
+                     CLEAVE_POLICY_RF = 9,
+                     CLEAVE_POLICY_REVERSE = 10,
+                     CLEAVE_POLICY_FIRST = 11
 };
 
 enum cleave_point {
@@ -114,6 +118,16 @@ struct cleave_control_milestone {
   uint32_t at_call; /* reached in the call that ends the segment, not before its accesses */
 };
 
+/* Policy RF: an access of group `then` follows one of group `after` by another thread, and none of group
+ * `between` comes between the two. NEGATIVE: it does not follow it directly. */
+#define CLEAVE_CONSTRAINT_NEGATIVE 1u
+struct cleave_control_constraint {
+  uint32_t after; /* group; CLEAVE_NO_PLACE: the beginning of the run */
+  uint32_t then, between;
+  uint32_t flags;
+  uint64_t occurrence; /* of `after`, over all threads, from 1: earlier ones do not count */
+};
+
 /* Who waits for what, when nobody can go on or a plan gives up. */
 struct cleave_control_wait {
   uint32_t thread;
@@ -164,7 +178,7 @@ struct cleave_control_header {
   uint32_t flags;
 
   /* asked for */
-  struct cleave_control_area request_threads, milestones, places, switches;
+  struct cleave_control_area request_threads, milestones, places, switches, constraints;
   struct cleave_control_area replay_runs, replay_fingerprints, replay_steps, replay_pinned, replay_modules;
 
   /* answered */
@@ -177,6 +191,7 @@ struct cleave_control_header {
   uint64_t plan_reached;
   uint32_t plan_why, plan_thread;
   uint64_t plan_value;
+  uint64_t constraints_met;
 
   uint32_t divergence, diverged_thread;
   uint64_t diverged_point;

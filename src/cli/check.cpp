@@ -14,6 +14,7 @@
 #include "cli/check_live.h"
 #include "cli/check_loaded.h"
 #include "cli/check_source.h"
+#include "cli/constraints.h"
 #include "cli/findings_output.h"
 #include "cli/program_output.h"
 #include "cli/units_and_sets.h"
@@ -32,7 +33,7 @@ struct CheckVerbOptions {
   std::string sets = "auto";
   std::string dot;
   bool no_split = false, explain_units = false;
-  std::string schedule = "free";
+  std::string schedule = "free", constraints;
   LiveOptions live;
   unsigned runs = 1;
   uint64_t lag = 0;
@@ -290,6 +291,17 @@ Result<LiveOptions> live_options(const CheckVerbOptions& options) {
   return live;
 }
 
+Status constrain(const CheckVerbOptions& options, const ProgramLine& program, LiveOptions& live,
+                 std::optional<TemporaryFile>& sites) {
+  exec::RunRequest request;
+  request.program = program;
+  request.policy = live.policy;
+  if (Status added = add_constraints(options.constraints, request, sites); !added) return added;
+  live.constraints = std::move(request.constraints);
+  live.sites = std::move(request.sites);
+  return Done{};
+}
+
 // Counts how a run ended and keeps the witness of the first that failed in its way. Whether it is one that
 // was not known.
 Result<bool> note_failure(confirm::FailureLog& failures, const LiveReport& run, const std::string& called,
@@ -325,6 +337,8 @@ int run_on_program(CheckVerbOptions options, conflict::CheckOptions check, const
       return usage_error(redirected.error());
   }
   auto is_known = [&](const Finding& finding) { return check.known && check.known(finding); };
+  std::optional<TemporaryFile> sites;
+  if (Status added = constrain(options, program, live, sites); !added) return usage_error(added.error());
   RunsTogether together(serialised(live.policy));
   confirm::FailureLog failures(program[0]);
   unsigned run = 0;
@@ -395,9 +409,14 @@ void add_check_verb(CLI::App& app, Context& context) {
                  "do not end units where their thread waits on a condition variable");
   add_findings_options(*verb, options->common);
   add_units_options(*verb, options->common);
-  verb->add_option("--schedule", options->schedule, "how the program runs: free, serial, random, pct, noise")
-      ->check(CLI::IsMember({"free", "serial", "random", "pct", "noise"}))
+  verb->add_option(
+          "--schedule", options->schedule,
+          "how the program runs: free, serial, reverse, first (thread SEED first), random, pct, pos, rf, "
+          "noise")
+      ->check(CLI::IsMember(schedule_words()))
       ->capture_default_str();
+  verb->add_option("--constraints", options->constraints,
+                   "rf: a file of lines like `write bank.cpp:16 -> read bank.cpp:12`");
   verb->add_option("--seed", options->live.seed, "of the schedule")
       ->check(not_negative())
       ->capture_default_str();
@@ -419,8 +438,8 @@ void add_check_verb(CLI::App& app, Context& context) {
   verb->add_flag(
       "--no-drain", options->live.no_drain,
       "under control: end the process as soon as main returns, whatever other threads have yet to do");
-  for (const char* of_programs : {"--schedule", "--seed", "--runs", "--output", "--lag", "--max-trace",
-                                  "--stop", "--gdb", "--no-drain", "--program-output"})
+  for (const char* of_programs : {"--schedule", "--constraints", "--seed", "--runs", "--output", "--lag",
+                                  "--max-trace", "--stop", "--gdb", "--no-drain", "--program-output"})
     trace->excludes(verb->get_option(of_programs));
   verb->footer(
       "Example: cleave check bank.cleave --units annotated\n"

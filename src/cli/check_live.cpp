@@ -106,6 +106,8 @@ class Runner {
     request_.program = program;
     request_.policy = live.policy;
     request_.seed = live.seed;
+    request_.constraints = live.constraints;
+    request_.sites = live.sites;
     request_.drain = !live.no_drain;
     request_.trace = trace;
     request_.flow = &flow;

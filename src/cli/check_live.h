@@ -17,11 +17,13 @@ namespace cleave::cli {
 struct LiveOptions {
   Policy policy = Policy::Free;
   uint64_t seed = 0;
-  std::string trace;      // where the trace is kept; empty: it is not
-  bool stop = false;      // the program is ended at the first finding
-  bool gdb = false;       // … after gdb was attached to it
-  bool quiet = false;     // no progress is shown
-  bool no_drain = false;  // under control: the process ends as soon as main returns
+  std::vector<Constraint> constraints;  // rf
+  std::string sites;                    // a trace of the program, where there are constraints
+  std::string trace;                    // where the trace is kept; empty: it is not
+  bool stop = false;                    // the program is ended at the first finding
+  bool gdb = false;                     // … after gdb was attached to it
+  bool quiet = false;                   // no progress is shown
+  bool no_drain = false;                // under control: the process ends as soon as main returns
   // Bytes that the checker may be behind before the program has to wait; not set: as many as exec/flow.h
   // thinks the memory bears.
   std::optional<uint64_t> allowed_lag;

@@ -11,6 +11,7 @@
 #include "base/interrupt.h"
 #include "base/trace_files.h"
 #include "cli/common.h"
+#include "cli/constraints.h"
 #include "confirm/failures.h"
 #include "exec/launch.h"
 #include "exec/pass_on.h"
@@ -23,7 +24,7 @@ namespace {
 
 struct RecordOptions {
   std::string trace;
-  std::string schedule = "free";
+  std::string schedule = "free", constraints;
   uint64_t seed = 1;
   unsigned runs = 1;
   unsigned pct_depth = 3;
@@ -127,16 +128,19 @@ bool asked_to_end() { return interrupted() || exec::SignalForwarder::asked(); }
 int record_many(exec::RunRequest request, const RecordOptions& options) {
   std::set<uint64_t> interleavings;
   confirm::FailureLog failures(request.program[0]);
+  ConstraintSource constraints(request);
   const bool repeats = serialised(request.policy);
   int status = 0;
   while (failures.runs() < options.runs && !(options.first_failure && failures.failed() > 0) &&
          !asked_to_end()) {
     const uint64_t number = failures.runs() + 1;
     request.seed = options.seed + number - 1;
+    constraints.before(request);
     Result<exec::RunOutcome> result = exec::run(request);
     if (!result) return usage_error(result.error());
     if (asked_to_end() && result.value().failing()) break;  // that is our doing
     const exec::RunOutcome& outcome = result.value();
+    constraints.after(request);
     std::string line = fmt::format("run {} seed {}: {}", number, request.seed, outcome.sentence());
     if (repeats) {
       bool fresh = interleavings.insert(outcome.interleaving).second;
@@ -189,6 +193,9 @@ int record(const RecordOptions& options, const ProgramLine& program) {
     if (!points) return usage_error(points.error());
     request.pct_points = points.value();
   }
+  std::optional<TemporaryFile> sites;
+  if (Status given = add_constraints(options.constraints, request, sites); !given)
+    return usage_error(given.error());
   return options.runs > 1 ? record_many(std::move(request), options) : record_once(request);
 }
 
@@ -199,9 +206,10 @@ void add_record_verb(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("record", "run a program built with Cleave and record what it does");
   verb->add_option("-o,--output", options->trace, "the trace (default: name of the program with .cleave)");
   verb->add_option("--schedule", options->schedule,
-                   "who runs when: free as the system likes, serial one thread at a "
-                   "time, random, pct, or noise (free, with delays)")
-      ->check(CLI::IsMember({"free", "serial", "random", "pct", "noise"}))
+                   "who runs when: free as the system likes; serial one thread at a time, reverse the "
+                   "same with the youngest first, first with thread SEED first; random, pct, pos (partial "
+                   "order sampling), rf (reads-from constraints); noise (free, with delays)")
+      ->check(CLI::IsMember(schedule_words()))
       ->capture_default_str();
   verb->add_option("--seed", options->seed, "of random, pct and noise; run N of --runs takes seed + N - 1")
       ->check(not_negative())
@@ -215,6 +223,9 @@ void add_record_verb(CLI::App& app, Context& context) {
       ->capture_default_str();
   verb->add_option("--pct-points", options->pct_points,
                    "pct: scheduling points to expect (default: those of a serial run)");
+  verb->add_option("--constraints", options->constraints,
+                   "rf: a file of lines like `write bank.cpp:16 -> read bank.cpp:12` (default: sampled from "
+                   "what earlier runs did)");
   verb->add_flag("--spurious", options->spurious, "random: waits on conditions may end without a signal");
   verb->add_flag(
       "--no-drain", options->no_drain,

@@ -85,24 +85,48 @@ bool is_at_call(EventKind kind) {
   return !is_access(kind) && kind != EventKind::Begin && kind != EventKind::End;
 }
 
+// Numbers for sets of segments; equal sets have one.
+class PlaceGroups {
+ public:
+  uint32_t add(const std::vector<SegmentPlace>& places) {
+    std::vector<std::pair<uint64_t, uint32_t>> key;
+    for (const SegmentPlace& place : places) key.emplace_back(place.identity, place.segment);
+    auto [group, fresh] = groups_.emplace(key, static_cast<uint32_t>(groups_.size()));
+    if (fresh)
+      for (const auto& [identity, segment] : key) entries.push_back({identity, segment, group->second});
+    return group->second;
+  }
+  std::vector<cleave_control_place> entries;
+
+ private:
+  std::map<std::vector<std::pair<uint64_t, uint32_t>>, uint32_t> groups_;
+};
+
 void put_plan(Layout& layout, cleave_control_header& header, ThreadTree& tree, const Plan& plan,
               const std::vector<std::vector<SegmentPlace>>& places) {
   std::vector<cleave_control_milestone> milestones;
-  std::vector<cleave_control_place> all_places;
-  std::map<std::vector<std::pair<uint64_t, uint32_t>>, uint32_t> groups;
+  PlaceGroups groups;
   for (size_t i = 0; i < plan.milestones.size(); ++i) {
     const Milestone& milestone = plan.milestones[i];
-    std::vector<std::pair<uint64_t, uint32_t>> key;
-    for (const SegmentPlace& place : places[i]) key.emplace_back(place.identity, place.segment);
-    auto [group, fresh] = groups.emplace(key, static_cast<uint32_t>(groups.size()));
-    if (fresh)
-      for (const auto& [identity, segment] : key) all_places.push_back({identity, segment, group->second});
-    milestones.push_back({tree.add(milestone.thread), group->second, milestone.occurrence,
+    milestones.push_back({tree.add(milestone.thread), groups.add(places[i]), milestone.occurrence,
                           milestone.value.value_or(0), milestone.value.has_value(),
                           is_at_call(milestone.kind)});
   }
   layout.put(header.milestones, milestones);
-  layout.put(header.places, all_places);
+  layout.put(header.places, groups.entries);
+}
+
+void put_constraints(Layout& layout, cleave_control_header& header, const std::vector<Constraint>& asked,
+                     const std::vector<RequestPlaces::OfConstraint>& places) {
+  std::vector<cleave_control_constraint> entries;
+  PlaceGroups groups;
+  for (size_t i = 0; i < asked.size(); ++i) {
+    const uint32_t after = asked[i].after ? groups.add(places[i].after) : CLEAVE_NO_PLACE;
+    entries.push_back({after, groups.add(places[i].then), groups.add(places[i].between),
+                       asked[i].negative ? CLEAVE_CONSTRAINT_NEGATIVE : 0, asked[i].occurrence});
+  }
+  layout.put(header.constraints, entries);
+  layout.put(header.places, groups.entries);
 }
 
 void put_schedule(Layout& layout, cleave_control_header& header, ThreadTree& tree, const Schedule& schedule) {
@@ -149,7 +173,7 @@ void put_switches(Layout& layout, cleave_control_header& header, ThreadTree& tre
 }
 
 void lay_out(Layout& layout, cleave_control_header& header, const RunRequest& request,
-             const std::vector<std::vector<SegmentPlace>>& places) {
+             const RequestPlaces& places) {
   header.magic = CLEAVE_CONTROL_MAGIC;
   header.version = CLEAVE_CONTROL_VERSION;
   header.policy = static_cast<uint32_t>(request.policy);
@@ -162,7 +186,8 @@ void lay_out(Layout& layout, cleave_control_header& header, const RunRequest& re
   if (request.policy == Policy::Replay) put_schedule(layout, header, tree, *request.schedule);
   if (request.policy == Policy::Switches) put_switches(layout, header, tree, request.switches);
   // A replay may have milestones too: it says when it comes to them (gdb.h).
-  if (request.plan) put_plan(layout, header, tree, *request.plan, places);
+  if (request.plan) put_plan(layout, header, tree, *request.plan, places.milestones);
+  if (request.policy == Policy::Rf) put_constraints(layout, header, request.constraints, places.constraints);
   layout.put(header.request_threads, tree.entries);
   layout.reserve(header.threads, kThreadBytes);
   const uint64_t room = room_for_large_areas();
@@ -183,8 +208,7 @@ Error no_room(uint64_t bytes, int error) {
 
 }  // namespace
 
-Result<ControlFile> ControlFile::make(const RunRequest& request,
-                                      const std::vector<std::vector<SegmentPlace>>& places) {
+Result<ControlFile> ControlFile::make(const RunRequest& request, const RequestPlaces& places) {
   cleave_control_header header{};
   Layout layout;
   lay_out(layout, header, request, places);

@@ -14,12 +14,19 @@
 
 namespace cleave::exec {
 
+// The segments at the places that a request speaks of.
+struct RequestPlaces {
+  std::vector<std::vector<SegmentPlace>> milestones;  // for each of the plan
+  struct OfConstraint {
+    std::vector<SegmentPlace> after, then, between;
+  };
+  std::vector<OfConstraint> constraints;
+};
+
 // Made for one run, gone with the object.
 class ControlFile {
  public:
-  // `places` holds, for each milestone of the request's plan, the segments at its place.
-  static Result<ControlFile> make(const RunRequest& request,
-                                  const std::vector<std::vector<SegmentPlace>>& places);
+  static Result<ControlFile> make(const RunRequest& request, const RequestPlaces& places);
   ~ControlFile();
   ControlFile(ControlFile&& other) noexcept;
   ControlFile(const ControlFile&) = delete;

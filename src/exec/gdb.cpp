@@ -136,7 +136,7 @@ Result<int> replay_in_gdb(const RunRequest& request, const Plan& milestones) {
     }
     wet.plan = milestones;
   }
-  Result<ControlFile> file = ControlFile::make(wet, places);
+  Result<ControlFile> file = ControlFile::make(wet, {std::move(places), {}});
   if (!file) return file.error();
   Result<Flow> flow = Flow::make(most_trace_bytes(dry.trace, request.max_trace));
   if (!flow) return flow.error();

@@ -62,20 +62,41 @@ Environment our_environment() {
   return variables;
 }
 
-using Places = std::vector<std::vector<SegmentPlace>>;
-
-Result<Places> resolve(const RunRequest& request) {
-  Places places;
-  if (request.policy != Policy::Plan) return places;
-  if (!request.plan) return Error{"", "a run along a plan needs a plan"};
-  if (Status status = validate(*request.plan); !status) return status.error();
-  Result<ProgramTables> tables = ProgramTables::read(request.sites);
-  if (!tables) return tables.error();
+Status resolve_plan(const RunRequest& request, const ProgramTables& tables, RequestPlaces& places) {
   for (const Milestone& milestone : request.plan->milestones) {
-    places.push_back(tables.value().find(milestone));
-    if (places.back().empty())
+    places.milestones.push_back(tables.find(milestone));
+    if (places.milestones.back().empty())
       return Error{request.sites, "the program has no such place: " + milestone.sentence()};
   }
+  return Done{};
+}
+
+Status resolve_constraints(const RunRequest& request, const ProgramTables& tables, RequestPlaces& places) {
+  for (const Constraint& constraint : request.constraints) {
+    RequestPlaces::OfConstraint found;
+    found.then = tables.find_by_end(constraint.then);
+    if (constraint.after) found.after = tables.find_by_end(*constraint.after);
+    if (found.then.empty() || (constraint.after && found.after.empty()))
+      return Error{"", fmt::format("the program has no access like one of `{}`", to_text(constraint))};
+    for (const Milestone& place : constraint.between)
+      for (const SegmentPlace& segment : tables.find_by_end(place)) found.between.push_back(segment);
+    if (constraint.between.empty()) found.between = tables.writers_like(constraint.then);
+    places.constraints.push_back(std::move(found));
+  }
+  return Done{};
+}
+
+Result<RequestPlaces> resolve(const RunRequest& request) {
+  RequestPlaces places;
+  const bool plan = request.policy == Policy::Plan;
+  if (!plan && (request.policy != Policy::Rf || request.constraints.empty())) return places;
+  if (plan && !request.plan) return Error{"", "a run along a plan needs a plan"};
+  if (Status status = plan ? validate(*request.plan) : Done{}; !status) return status.error();
+  Result<ProgramTables> tables = ProgramTables::read(request.sites);
+  if (!tables) return tables.error();
+  Status found = plan ? resolve_plan(request, tables.value(), places)
+                      : resolve_constraints(request, tables.value(), places);
+  if (!found) return found.error();
   return places;
 }
 
@@ -157,6 +178,7 @@ void take_control(const RunRequest& request, const ControlFile& file, const std:
   }
   if (outcome.end == RunEnd::Livelock) outcome.schedule.stopped = Stopped::Livelock;
   if (outcome.end == RunEnd::TimeLimit) outcome.schedule.stopped = Stopped::TimeLimit;
+  outcome.constraints_met = header.constraints_met;
   if (request.policy == Policy::Plan) {
     outcome.plan.total = request.plan->milestones.size();
     outcome.plan.reached = header.plan_reached;
@@ -214,7 +236,7 @@ std::string RunOutcome::sentence() const {
 
 Result<RunOutcome> run(const RunRequest& request) {
   if (Status status = check(request); !status) return status.error();
-  Result<Places> places = resolve(request);
+  Result<RequestPlaces> places = resolve(request);
   if (!places) return places.error();
   // A trace that nobody asked to keep: the runtime records anyway, and sentences need its site tables.
   std::optional<TemporaryFile> temporary;

@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "exec/flow.h"
 #include "exec/launch.h"
+#include "schedule/constraint.h"
 #include "schedule/plan.h"
 #include "schedule/schedule.h"
 #include "schedule/witness.h"
@@ -30,13 +31,14 @@ struct RunRequest {
   Policy policy = Policy::Free;
   uint64_t seed = 0;
   unsigned pct_depth = 3;
-  uint64_t pct_points = 0;           // scheduling points to expect; 0: 10,000
-  bool spurious = false;             // condition variables may wake without a signal
-  bool drain = true;                 // when main returns, the other threads go on until they end or wait
-  std::optional<Plan> plan;          // Policy::Plan
-  std::string sites;                 // Policy::Plan: a trace of this build, from which sites are known
-  std::optional<Schedule> schedule;  // Policy::Replay
-  std::vector<Switch> switches;      // Policy::Switches: those of one thread in their order
+  uint64_t pct_points = 0;              // scheduling points to expect; 0: 10,000
+  bool spurious = false;                // condition variables may wake without a signal
+  bool drain = true;                    // when main returns, the other threads go on until they end or wait
+  std::optional<Plan> plan;             // Policy::Plan
+  std::vector<Constraint> constraints;  // Policy::Rf; may be empty
+  std::string sites;  // Policy::Plan, Rf with constraints: a trace of this build, from which sites are known
+  std::optional<Schedule> schedule;                // Policy::Replay
+  std::vector<Switch> switches;                    // Policy::Switches: those of one thread in their order
   std::map<std::string, std::string> inputs;       // values of cleave_input_* by name: decimal, or bytes
   std::map<std::string, std::string> environment;  // added to ours
   std::optional<Environment> inherited;            // instead of ours: what the recorded program found
@@ -69,7 +71,8 @@ struct RunOutcome {
   std::string
       text;  // Deadlock, Livelock, Diverged: who holds and waits for what; both sides of the difference
   PlanOutcome plan;
-  Schedule schedule;  // what was followed; empty under Free and Noise
+  uint64_t constraints_met = 0;  // Policy::Rf
+  Schedule schedule;             // what was followed; empty under Free and Noise
   uint64_t switches = 0;
   uint64_t interleaving =
       0;  // hash of the order of synchronization and of the switches; 0 under Free and Noise

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <set>
 #include <span>
 
 #include "abi/record.h"
@@ -47,6 +48,13 @@ bool stands_at(const SiteTables& tables, uint32_t index, const Milestone& milest
   if (text_of(tables, site.file) != milestone.file) return false;
   return milestone.function.empty() || site.function >= tables.functions.size() ||
          tables.functions[site.function].name == milestone.function;
+}
+
+bool stands_near(const SiteTables& tables, uint32_t index, Milestone place) {
+  if (index >= tables.sites.size()) return false;
+  const std::string& file = text_of(tables, tables.sites[index].file);
+  if (file.ends_with("/" + place.file)) place.file = file;
+  return stands_at(tables, index, place);
 }
 
 std::string_view word_of(SlotKind kind) {
@@ -134,18 +142,44 @@ Result<ProgramTables> ProgramTables::read(const std::string& trace) {
   return tables;
 }
 
-std::vector<SegmentPlace> ProgramTables::find(const Milestone& milestone) const {
+template <typename Fits>
+std::vector<SegmentPlace> ProgramTables::places_of(EventKind kind, const Fits& fits) const {
   std::vector<SegmentPlace> places;
   for (const ModuleTables& module : modules_) {
     for (uint32_t index = 0; index < module.tables.segments.size(); ++index) {
       for (const Slot& slot : module.tables.segments[index].slots) {
-        if (!gives(slot, milestone.kind) || !stands_at(module.tables, slot.site, milestone)) continue;
+        if (!gives(slot, kind) || !fits(module.tables, slot.site)) continue;
         places.push_back({module.identity, index});
         break;
       }
     }
   }
   return places;
+}
+
+std::vector<SegmentPlace> ProgramTables::find(const Milestone& milestone) const {
+  return places_of(milestone.kind, [&](const SiteTables& tables, uint32_t site) {
+    return stands_at(tables, site, milestone);
+  });
+}
+
+std::vector<SegmentPlace> ProgramTables::find_by_end(const Milestone& place) const {
+  return places_of(place.kind,
+                   [&](const SiteTables& tables, uint32_t site) { return stands_near(tables, site, place); });
+}
+
+std::vector<SegmentPlace> ProgramTables::writers_like(const Milestone& place) const {
+  std::set<std::string> names;
+  for (const ModuleTables& module : modules_) {
+    for (const SegmentTable& segment : module.tables.segments)
+      for (const Slot& slot : segment.slots)
+        if (gives(slot, place.kind) && stands_near(module.tables, slot.site, place))
+          names.insert(text_of(module.tables, module.tables.sites[slot.site].variable));
+  }
+  names.erase("");
+  return places_of(EventKind::Write, [&](const SiteTables& tables, uint32_t site) {
+    return site < tables.sites.size() && names.contains(text_of(tables, tables.sites[site].variable));
+  });
 }
 
 std::string ProgramTables::describe(uint64_t identity, uint32_t segment, bool its_end) const {

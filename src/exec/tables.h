@@ -35,6 +35,10 @@ class ProgramTables {
   const std::vector<ModuleTables>& modules() const { return modules_; }
   // All segments with a slot at the milestone's place of its kind of operation.
   std::vector<SegmentPlace> find(const Milestone& milestone) const;
+  // The same where the file may be named by the end of its path, and no function is asked for.
+  std::vector<SegmentPlace> find_by_end(const Milestone& place) const;
+  // All segments that write a variable which is accessed at that place, told by its name.
+  std::vector<SegmentPlace> writers_like(const Milestone& place) const;
   // "write of balance at bank.cpp:12 (Account::set)", "bank.cpp:12"; empty if the segment is not known.
   // What the segment begins with, or (`its_end`) ends with.
   std::string describe(uint64_t identity, uint32_t segment, bool its_end) const;
@@ -42,6 +46,10 @@ class ProgramTables {
   std::string name_of(uint64_t address) const;
 
  private:
+  // All segments with a slot of that kind for which `fits(tables, site)`.
+  template <typename Fits>
+  std::vector<SegmentPlace> places_of(EventKind kind, const Fits& fits) const;
+
   std::vector<ModuleTables> modules_;
 };
 

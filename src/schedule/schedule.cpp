@@ -13,14 +13,18 @@
 namespace cleave {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Policy>, 8> kPolicies{{{"free", Policy::Free},
-                                                                        {"serial", Policy::Serial},
-                                                                        {"random", Policy::Random},
-                                                                        {"pct", Policy::Pct},
-                                                                        {"noise", Policy::Noise},
-                                                                        {"plan", Policy::Plan},
-                                                                        {"replay", Policy::Replay},
-                                                                        {"switches", Policy::Switches}}};
+constexpr std::array<std::pair<std::string_view, Policy>, 12> kPolicies{{{"free", Policy::Free},
+                                                                         {"serial", Policy::Serial},
+                                                                         {"random", Policy::Random},
+                                                                         {"pct", Policy::Pct},
+                                                                         {"noise", Policy::Noise},
+                                                                         {"plan", Policy::Plan},
+                                                                         {"replay", Policy::Replay},
+                                                                         {"switches", Policy::Switches},
+                                                                         {"pos", Policy::Pos},
+                                                                         {"rf", Policy::Rf},
+                                                                         {"reverse", Policy::Reverse},
+                                                                         {"first", Policy::First}}};
 
 // File form: magic, version, bytes when unpacked, XXH3 of the packed bytes, then zstd of the fields below.
 constexpr char kMagic[8] = {'\1', 'C', 'L', 'V', 'S', 'C', 'H', 'D'};
@@ -154,6 +158,14 @@ void fields(Archive& archive, Value& schedule) {
 }
 
 }  // namespace
+
+std::vector<std::string> schedule_words() {
+  std::vector<std::string> words;
+  for (const auto& [word, policy] : kPolicies)
+    if (policy != Policy::Plan && policy != Policy::Replay && policy != Policy::Switches)
+      words.emplace_back(word);
+  return words;
+}
 
 std::string_view word_of(Policy policy) {
   for (const auto& [word, value] : kPolicies)

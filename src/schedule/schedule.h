@@ -16,8 +16,23 @@
 namespace cleave {
 
 // How the next thread is chosen. Free and Noise let the system decide; all others run one thread at a time.
-enum class Policy : uint8_t { Free, Serial, Random, Pct, Noise, Plan, Replay, Switches };
+enum class Policy : uint8_t {
+  Free,
+  Serial,
+  Random,
+  Pct,
+  Noise,
+  Plan,
+  Replay,
+  Switches,
+  Pos,
+  Rf,
+  Reverse,
+  First
+};
 std::string_view word_of(Policy policy);
+// What --schedule takes: all but those that need more than a seed and constraints.
+std::vector<std::string> schedule_words();
 bool parse(std::string_view word, Policy* policy);
 constexpr bool serialised(Policy policy) { return policy != Policy::Free && policy != Policy::Noise; }
 

@@ -17,7 +17,8 @@ TEST_P(EveryPolicy, RunsEveryModelledOperation) {
 }
 INSTANTIATE_TEST_SUITE_P(All, EveryPolicy,
                          ::testing::Values(Policy::Free, Policy::Serial, Policy::Random, Policy::Pct,
-                                           Policy::Noise),
+                                           Policy::Noise, Policy::Pos, Policy::Rf, Policy::Reverse,
+                                           Policy::First),
                          [](const auto& info) { return std::string(word_of(info.param)); });
 
 TEST(Serial, DoesNotPreempt) {
@@ -46,11 +47,13 @@ TEST_P(SameSeed, IsTheSameRunEveryTime) {
     }
   }
 }
-INSTANTIATE_TEST_SUITE_P(All, SameSeed, ::testing::Values(Policy::Serial, Policy::Random, Policy::Pct),
+INSTANTIATE_TEST_SUITE_P(All, SameSeed,
+                         ::testing::Values(Policy::Serial, Policy::Random, Policy::Pct, Policy::Pos,
+                                           Policy::Reverse, Policy::First),
                          [](const auto& info) { return std::string(word_of(info.param)); });
 
-TEST(Random, FindsTheLostUpdateAndSoDoesPct) {
-  for (Policy policy : {Policy::Random, Policy::Pct}) {
+TEST(Random, FindsTheLostUpdateAndSoDoPctAndPos) {
+  for (Policy policy : {Policy::Random, Policy::Pct, Policy::Pos}) {
     unsigned lost = 0;
     for (uint64_t seed = 1; seed <= 100; ++seed) {
       RunRequest some = request("lost_update", policy, seed);

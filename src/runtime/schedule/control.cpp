@@ -8,6 +8,7 @@
 #include "runtime/record/setting.h"
 #include "runtime/record/state.h"
 #include "runtime/schedule/control_outside.h"
+#include "runtime/schedule/control_places.h"
 #include "runtime/schedule/control_point.h"
 
 namespace cleave::runtime {
@@ -37,7 +38,8 @@ void start_control() {
   control.planning = control.file->policy == CLEAVE_POLICY_PLAN;
   control.replaying = control.file->policy == CLEAVE_POLICY_REPLAY;
   control.noise = control.file->policy == CLEAVE_POLICY_NOISE;
-  control.many = control.file->policy == CLEAVE_POLICY_SERIAL;
+  control.many =
+      control.file->policy == CLEAVE_POLICY_SERIAL || control.file->policy == CLEAVE_POLICY_REVERSE;
   start_policy();
   if (control.noise) return;
   counted_stamps = kFirstStamp;
@@ -48,6 +50,7 @@ void start_control() {
   control.by_request = map_array<ControlThread*>(asked_threads, Purpose::Asked);
   control.policy = policy_functions(control.file->policy);
   if (control.planning || control.replaying) start_plan();
+  start_sampling();
   resolve_all();
   original = real;
   replace_thread_calls();
@@ -69,14 +72,20 @@ void start_control() {
   pin_descriptors(controlled);
 }
 
+namespace {
+
+bool knows_places() { return watches_milestones() || control.constraint_count != 0; }
+
+}  // namespace
+
 void control_module(const cleave_module* module) {
   if (control.file == nullptr) return;
   log_module(module);
-  if (watches_milestones()) plan_module(module);
+  if (knows_places()) places_module(module);
 }
 
 void control_module_gone(const cleave_module* module) {
-  if (control.file != nullptr && watches_milestones()) plan_module_gone(module);
+  if (control.file != nullptr && knows_places()) places_module_gone(module);
 }
 
 void control_segment(const cleave_segment* segment) {

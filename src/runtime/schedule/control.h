@@ -115,10 +115,11 @@ struct ControlThread {
   bool polling = false;
   bool waits_in_loop() const { return spinning || polling; }
 
-  int64_t priority = 0;                  // pct
-  uint32_t speed = 1;                    // random: how often it is chosen, beside the others
-  uint32_t* visits = nullptr;            // plan: of each group
-  uint32_t milestone = CLEAVE_NO_PLACE;  // plan: its next
+  int64_t priority = 0;                     // pct, pos: of what it is about to do
+  const cleave_segment* pending = nullptr;  // pos, rf: the access that it is about to make
+  uint32_t speed = 1;                       // random: how often it is chosen, beside the others
+  uint32_t* visits = nullptr;               // plan: of each group
+  uint32_t milestone = CLEAVE_NO_PLACE;     // plan: its next
   uint32_t not_arrived =
       CLEAVE_NO_PLACE;      // plan: the first it has not come to; those before it wait for a point
   bool keeps_turn = false;  // plan: what its milestone stands for must happen before anybody else runs
@@ -181,6 +182,9 @@ struct Control {
   int64_t pct_lowest = 0;
   uint64_t access_odds = 2;  // random: one in so many; 0: never
   uint32_t starters_speed = 1;
+
+  bool sampling = false;          // pos, rf
+  uint32_t constraint_count = 0;  // rf
 
   uint32_t plan_next = 0, plan_total = 0;
   uint64_t replay_run = 0;
@@ -388,8 +392,6 @@ ControlThread* end_drain();  // under the lock: the thread that ends the process
 // --- control_plan.cpp
 void start_plan();
 bool watches_milestones();
-void plan_module(const cleave_module* module);
-void plan_module_gone(const cleave_module* module);
 void plan_new_thread(ControlThread* thread);
 // A thread is held at points only, and after the point was counted: else a replay would not know where it
 // stood.
@@ -406,6 +408,16 @@ void switches_new_thread(ControlThread* thread);
 // wait has a deadline; null otherwise. Each switch is asked for once.
 ControlThread* take_switch(ControlThread* holder, uint32_t how);
 extern const PolicyFunctions kSwitchesPolicy;
+
+// --- control_sampling.cpp: partial order sampling, and reads-from constraints on top of it
+void start_sampling();
+// The thread is at a new point: what it did at the last one has happened. By the holder, before it is
+// decided who goes on.
+void sampling_point(ControlThread* self, Point what, const cleave_segment* segment);
+// What the record of its last point says, before it is absorbed.
+void sampling_executed(ControlThread* self);
+void draw_priority(ControlThread* thread);
+extern const PolicyFunctions kPosPolicy, kRfPolicy;
 
 // --- control_replay.cpp
 void replay_point(ControlThread* self, Point what, const cleave_segment* segment);

@@ -6,6 +6,7 @@
 #include "runtime/record/message.h"
 #include "runtime/record/system.h"
 #include "runtime/schedule/control.h"
+#include "runtime/schedule/control_places.h"
 
 // Where a debugger stops. Never inlined, never folded with another empty function.
 extern "C" __attribute__((visibility("default"), noinline)) void __cleave_milestone(unsigned number) {
@@ -18,28 +19,6 @@ namespace {
 cleave_control_milestone* milestones;
 uint32_t* next_of_thread;  // next milestone of the same thread
 uint32_t group_count;
-
-// Segments that milestones speak of, by address: open addressing, filled as modules register. A segment
-// stands there once for each of its groups.
-struct Entry {
-  const cleave_segment* segment;
-  uint32_t group;
-};
-Entry* table;
-uint32_t table_mask;
-const cleave_segment kGone{};  // stands where a segment of an unloaded library stood
-
-uint32_t slot_of(const cleave_segment* segment) {
-  return static_cast<uint32_t>((reinterpret_cast<uintptr_t>(segment) >> 2) * UINT64_C(0x9e3779b97f4a7c15) >>
-                               40) &
-         table_mask;
-}
-
-bool in_group(const cleave_segment* segment, uint32_t group) {
-  for (uint32_t slot = slot_of(segment); table[slot].segment != nullptr; slot = (slot + 1) & table_mask)
-    if (table[slot].segment == segment && table[slot].group == group) return true;
-  return false;
-}
 
 // Under the lock: the thread of the next milestone may go on if it is held there.
 void release_next() {
@@ -84,14 +63,10 @@ void start_plan() {
   cleave_control_header* file = control.file;
   control.plan_total = static_cast<uint32_t>(count_of<cleave_control_milestone>(file->milestones));
   milestones = entries<cleave_control_milestone>(file->milestones);
-  uint64_t places = count_of<cleave_control_place>(file->places);
-  uint64_t size = 16;
-  while (size < places * 2) size *= 2;
-  table = static_cast<Entry*>(map_memory(size * sizeof(Entry), Purpose::Asked));
+  start_places();
   next_of_thread =
       static_cast<uint32_t*>(map_memory((control.plan_total + 1) * sizeof(uint32_t), Purpose::Asked));
-  if (table == nullptr || next_of_thread == nullptr) fail("no memory for the plan");
-  table_mask = static_cast<uint32_t>(size - 1);
+  if (next_of_thread == nullptr) fail("no memory for the plan");
   for (uint32_t i = 0; i < control.plan_total; ++i) {
     if (milestones[i].group >= group_count) group_count = milestones[i].group + 1;
     next_of_thread[i] = CLEAVE_NO_PLACE;
@@ -100,25 +75,6 @@ void start_plan() {
   }
   control.watching = control.replaying && control.plan_total != 0;
   if (control.planning && control.plan_total == 0) stop_plan(CLEAVE_PLAN_COMPLETE, nullptr);
-}
-
-void plan_module(const cleave_module* module) {
-  cleave_control_place* places = entries<cleave_control_place>(control.file->places);
-  for (uint64_t i = 0, count = count_of<cleave_control_place>(control.file->places); i < count; ++i) {
-    if (places[i].identity != module->identity || places[i].segment >= module->segment_count) continue;
-    const cleave_segment* segment = module->segments + places[i].segment;
-    uint32_t slot = slot_of(segment);
-    while (table[slot].segment != nullptr && table[slot].segment != &kGone) slot = (slot + 1) & table_mask;
-    table[slot] = {segment, places[i].group};
-  }
-}
-
-void plan_module_gone(const cleave_module* module) {
-  for (uint32_t slot = 0; slot <= table_mask; ++slot) {
-    const cleave_segment* segment = table[slot].segment;
-    if (segment >= module->segments && segment < module->segments + module->segment_count)
-      table[slot].segment = &kGone;
-  }
 }
 
 void plan_new_thread(ControlThread* thread) {
@@ -161,8 +117,8 @@ bool arrives(ControlThread* self, const cleave_segment* segment) {
 }
 
 void count_visit(ControlThread* self, const cleave_segment* segment) {
-  for (uint32_t slot = slot_of(segment); table[slot].segment != nullptr; slot = (slot + 1) & table_mask)
-    if (table[slot].segment == segment) ++self->visits[table[slot].group];
+  PlacesOf places(segment);
+  for (uint32_t group = 0; places.next(&group);) ++self->visits[group];
 }
 
 }  // namespace

@@ -91,6 +91,34 @@ ControlThread* pct_choose(ControlThread* holder, bool yields) {
   return best;
 }
 
+// Reverse: as serial, but the youngest thread comes first. First: one thread, chosen by the seed (1 is the
+// first that was started), runs as soon as it can; the others as under serial.
+ControlThread* reverse_choose(ControlThread* holder, bool yields) {
+  if (holder != nullptr && !yields) return holder;
+  ControlThread* best = nullptr;
+  for (uint32_t i = 0; i < control.ready_count; ++i) {
+    ControlThread* thread = control.ready[i];
+    bool waits = thread->waits_in_loop() || (yields && thread == holder);
+    bool best_waits = best != nullptr && (best->waits_in_loop() || (yields && best == holder));
+    if (best == nullptr || waits < best_waits || (waits == best_waits && thread->index > best->index))
+      best = thread;
+  }
+  return best;
+}
+
+bool first_preempts(ControlThread*, Point) { return control.reconsider; }
+ControlThread* first_choose(ControlThread* holder, bool yields) {
+  uint64_t wanted = control.file->seed;
+  if (wanted < control.thread_count) {
+    ControlThread* thread = control.threads[wanted];
+    if (thread->standing == Standing::Ready && !thread->waits_in_loop() && !(yields && thread == holder))
+      return thread;
+  }
+  return serial_choose(holder, yields);
+}
+
+constexpr PolicyFunctions kReverse{serial_preempts, reverse_choose};
+constexpr PolicyFunctions kFirst{first_preempts, first_choose};
 constexpr PolicyFunctions kSerial{serial_preempts, serial_choose};
 constexpr PolicyFunctions kRandom{random_preempts, random_choose};
 constexpr PolicyFunctions kPct{pct_preempts, pct_choose};
@@ -108,6 +136,14 @@ const PolicyFunctions* policy_functions(uint32_t policy) {
       return &kRandom;
     case CLEAVE_POLICY_PCT:
       return &kPct;
+    case CLEAVE_POLICY_POS:
+      return &kPosPolicy;
+    case CLEAVE_POLICY_RF:
+      return &kRfPolicy;
+    case CLEAVE_POLICY_REVERSE:
+      return &kReverse;
+    case CLEAVE_POLICY_FIRST:
+      return &kFirst;
     case CLEAVE_POLICY_PLAN:
       return &kPlanPolicy;
     case CLEAVE_POLICY_SWITCHES:

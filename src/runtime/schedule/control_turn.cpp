@@ -73,7 +73,8 @@ ControlThread* pick(ControlThread* holder, bool yields) {
     if (ControlThread* next = take_switch(control.holder.load(), how))
       return next->standing == Standing::Waiting ? pass_time(next) : next;
   }
-  bool random = control.file->policy == CLEAVE_POLICY_RANDOM || control.file->policy == CLEAVE_POLICY_PCT;
+  bool random = control.sampling || control.file->policy == CLEAVE_POLICY_RANDOM ||
+                control.file->policy == CLEAVE_POLICY_PCT;
   for (;;) {
     if (drain_is_spent()) return end_drain();
     if (somebody_is_due()) {
@@ -346,8 +347,10 @@ bool decides(ControlThread* self, Point what, const cleave_segment* segment, uin
 __attribute__((noinline)) void come_to_point(ControlThread* self, Point what, const cleave_segment* segment,
                                              bool yields) {
   ensure_turn(self);
+  if (control.sampling) sampling_executed(self);
   absorb(self);
   uint64_t step = count_point(self, what, segment);
+  if (control.sampling) sampling_point(self, what, segment);
   if (control.replaying) {
     if (!replay_preempts(self)) {
       if (control.watching) plan_point(self, segment);

@@ -46,6 +46,8 @@ void make_ready(ControlThread* thread) {
   thread->ready_slot = control.ready_count;
   control.ready[control.ready_count++] = thread;
   control.reconsider = true;
+  // What it waited for races with what others wait for: whoever is first is drawn anew.
+  if (control.sampling) draw_priority(thread);
 }
 
 void leave_ready(ControlThread* thread) {
