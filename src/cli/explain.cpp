@@ -9,6 +9,7 @@
 #include "base/progress.h"
 #include "base/temporary.h"
 #include "cli/common.h"
+#include "cli/explain.h"
 #include "cli/witness_run.h"
 #include "exec/run.h"
 #include "hunt/minimize.h"
@@ -18,13 +19,6 @@
 
 namespace cleave::cli {
 namespace {
-
-struct ExplainOptions {
-  std::string witness, output;
-  unsigned runs = 200;
-  unsigned time_limit = 60;
-  bool quiet = false, trust = false;
-};
 
 bool same_failure(const exec::RunOutcome& run, const exec::RunOutcome& failing) {
   return run.end == failing.end && run.exit_status == failing.exit_status && run.signal == failing.signal;
@@ -96,8 +90,9 @@ int show(exec::RunRequest request, const hunt::Minimized& result, size_t switche
   return static_cast<int>(Exit::Found);
 }
 
+}  // namespace
+
 int explain(const ExplainOptions& options, const ProgramLine& program) {
-  InterruptScope interrupts;
   Result<Witness> witness = read_witness(options.witness);
   if (!witness) return usage_error(witness.error());
   Result<exec::RunRequest> asked =
@@ -152,8 +147,6 @@ int explain(const ExplainOptions& options, const ProgramLine& program) {
   return show(request, result.value(), switches.size(), failure, options);
 }
 
-}  // namespace
-
 void add_explain_verb(CLI::App& app, Context& context) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* verb =
@@ -179,7 +172,10 @@ void add_explain_verb(CLI::App& app, Context& context) {
       "Example: cleave record --schedule random --runs 50 --first-failure -- ./bank; cleave explain "
       "bank.7.witness.json");
   verb->callback([options, &context] {
-    context.run = [options, &context] { return explain(*options, context.program); };
+    context.run = [options, &context] {
+      InterruptScope interrupts;
+      return explain(*options, context.program);
+    };
   });
 }
 

@@ -56,7 +56,9 @@ class Prover {
     report_.proofs.resize(candidates_.size());
     progress_.resize(candidates_.size());
     tried_.resize(candidates_.size());
-    for (unsigned number = 0; number < options_.attempts && !stop_ && left() > 0; ++number) attempt(number);
+    for (unsigned number = options_.first_attempt; number < options_.attempts && !stop_ && left() > 0;
+         ++number)
+      attempt(number);
     for (size_t c = 0; c < candidates_.size(); ++c) conclude(c);
     for (const Proof& proof : report_.proofs) {
       report_.runs += proof.runs;
@@ -153,6 +155,7 @@ class Prover {
     }
     std::vector<Plan>& tried = tried_[c];
     if (std::find(tried.begin(), tried.end(), plan.value()) != tried.end()) return std::nullopt;
+    if (options_.worth_running && !options_.worth_running(plan.value())) return std::nullopt;
     tried.push_back(plan.value());
     return std::move(plan).value();
   }
@@ -161,7 +164,7 @@ class Prover {
     exec::RunRequest request;
     request.program = options_.program.words;
     request.checked = options_.program.checked;
-    request.directory = options_.program.directory;
+    request.directory = options_.scratch.empty() ? options_.program.directory : options_.scratch;
     request.inherited = options_.program.environment;
     request.policy = Policy::Plan;
     request.plan = plan;
@@ -183,6 +186,8 @@ class Prover {
       stop_for(outcome.error().sentence());
       return outcome.error();
     }
+    request.directory = options_.program.directory;
+    if (options_.on_run) options_.on_run(request, outcome.value());
     note_outcome(c, proof.runs, request, outcome.value());
     if (!outcome.value().plan.complete()) proof.note = outcome.value().plan.why;
     Result<JudgedRun> judged = judge_run(request.trace, sites_of(facts_.trace, candidates_[c]->triple()),

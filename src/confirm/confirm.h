@@ -18,6 +18,7 @@
 #include "analysis/predict/predict.h"
 #include "base/progress.h"
 #include "confirm/program_line.h"
+#include "exec/run.h"
 #include "units/find.h"
 #include "units/sets.h"
 #include "units/units.h"
@@ -40,11 +41,17 @@ struct ProveOptions {
   bool order_is_real =
       false;  // of the accesses in the given trace: recorded under control, or a text that fits itself
   unsigned jobs = 1;
+  unsigned first_attempt = 0;    // the first of these that is made
   unsigned attempts = 10;        // plans for one candidate, as long as the budget lasts
   double budget = 60;            // seconds for all runs
   double run_limit = 20;         // seconds for one run
   std::function<double()> now;   // seconds; needed
   Progress* progress = nullptr;  // told which candidates have been run
+  std::string scratch;           // run there; empty: in the program's directory
+  // Asked before each run, which is left out if the plan is not worth one; empty: all are.
+  std::function<bool(const Plan&)> worth_running;
+  // Told of each run while its trace is still there. Runs of different candidates end in different threads.
+  std::function<void(const exec::RunRequest&, const exec::RunOutcome&)> on_run;
 };
 
 // What running the program made of one candidate.
