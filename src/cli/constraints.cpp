@@ -25,6 +25,7 @@ Status add_constraints(const std::string& file, exec::RunRequest& request,
   serial.quiet = true;
   Result<exec::RunOutcome> run = exec::run(serial);
   if (!run) return run.error();
+  if (Status known = exec::check_constraints(constraints.value(), sites->path()); !known) return known;
   request.constraints = std::move(constraints).value();
   request.sites = sites->path();
   return Done{};

@@ -71,22 +71,22 @@ Status resolve_plan(const RunRequest& request, const ProgramTables& tables, Requ
   return Done{};
 }
 
-Status resolve_constraints(const RunRequest& request, const ProgramTables& tables, RequestPlaces& places) {
-  for (const Constraint& constraint : request.constraints) {
+// A constraint whose places the program does not have asks for nothing.
+void resolve_constraints(RunRequest& request, const ProgramTables& tables, RequestPlaces& places) {
+  std::erase_if(request.constraints, [&](const Constraint& constraint) {
     RequestPlaces::OfConstraint found;
     found.then = tables.find_by_end(constraint.then);
     if (constraint.after) found.after = tables.find_by_end(*constraint.after);
-    if (found.then.empty() || (constraint.after && found.after.empty()))
-      return Error{"", fmt::format("the program has no access like one of `{}`", to_text(constraint))};
+    if (found.then.empty() || (constraint.after && found.after.empty())) return true;
     for (const Milestone& place : constraint.between)
       for (const SegmentPlace& segment : tables.find_by_end(place)) found.between.push_back(segment);
     if (constraint.between.empty()) found.between = tables.writers_like(constraint.then);
     places.constraints.push_back(std::move(found));
-  }
-  return Done{};
+    return false;
+  });
 }
 
-Result<RequestPlaces> resolve(const RunRequest& request) {
+Result<RequestPlaces> resolve(RunRequest& request) {
   RequestPlaces places;
   const bool plan = request.policy == Policy::Plan;
   if (!plan && (request.policy != Policy::Rf || request.constraints.empty())) return places;
@@ -94,9 +94,9 @@ Result<RequestPlaces> resolve(const RunRequest& request) {
   if (Status status = plan ? validate(*request.plan) : Done{}; !status) return status.error();
   Result<ProgramTables> tables = ProgramTables::read(request.sites);
   if (!tables) return tables.error();
-  Status found = plan ? resolve_plan(request, tables.value(), places)
-                      : resolve_constraints(request, tables.value(), places);
-  if (!found) return found.error();
+  if (!plan) resolve_constraints(request, tables.value(), places);
+  if (Status found = plan ? resolve_plan(request, tables.value(), places) : Done{}; !found)
+    return found.error();
   return places;
 }
 
@@ -234,7 +234,19 @@ std::string RunOutcome::sentence() const {
   return std::string(word_of(end));
 }
 
-Result<RunOutcome> run(const RunRequest& request) {
+Status check_constraints(const std::vector<Constraint>& constraints, const std::string& sites) {
+  Result<ProgramTables> tables = ProgramTables::read(sites);
+  if (!tables) return tables.error();
+  for (const Constraint& constraint : constraints) {
+    if (tables.value().find_by_end(constraint.then).empty() ||
+        (constraint.after && tables.value().find_by_end(*constraint.after).empty()))
+      return Error{"", fmt::format("the program has no access like one of `{}`", to_text(constraint))};
+  }
+  return Done{};
+}
+
+Result<RunOutcome> run(const RunRequest& asked) {
+  RunRequest request = asked;
   if (Status status = check(request); !status) return status.error();
   Result<RequestPlaces> places = resolve(request);
   if (!places) return places.error();

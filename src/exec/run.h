@@ -88,6 +88,10 @@ struct RunOutcome {
 // another build.
 Result<RunOutcome> run(const RunRequest& request);
 
+// Whether the program of this trace has the accesses that the constraints speak of; a run leaves out those
+// that it does not have.
+Status check_constraints(const std::vector<Constraint>& constraints, const std::string& sites);
+
 // How `run` would start the program: with its environment, and the given trace and control file.
 LaunchRequest launch_request(const RunRequest& request, const std::string& trace, const std::string& control);
 

@@ -120,10 +120,13 @@ def static_problems(cleave, program, full):
 
 
 def hunt_problems(cleave, program, full):
+    """A number of executions and not a time, so that the answer does not depend on how fast the machine is."""
     table = program.expect["hunt"]
     arguments = table.get("args", program.expect.get("args", []))
     for build in program.builds:
-        result = cleave.findings("hunt", *engine_options(table), "--", cleave.programs / build, *arguments)
+        with tempfile.TemporaryDirectory() as folder:
+            result = cleave.in_folder(folder).findings("hunt", "--executions", 60, *engine_options(table), "--",
+                                                       cleave.programs / build, *arguments)
         if isinstance(result, str):
             yield result
             continue
