@@ -140,8 +140,10 @@ void Executor::finish(Try& each, const exec::RunRequest& request, const exec::Ru
   each.ran = true;
   each.request = request;
   each.outcome = outcome;
-  // The first run did not end: there is no hunt, and its trace may be as long as the disk.
-  if (each.decide && outcome.end == exec::RunEnd::TimeLimit) return;
+  // The first run did not end: there is no hunt. What goes round in a circle teaches nothing either, and its
+  // trace may be as long as the disk.
+  if (outcome.end == exec::RunEnd::Livelock || (each.decide && outcome.end == exec::RunEnd::TimeLimit))
+    return;
   Result<std::shared_ptr<Lesson>> lesson =
       learn(request.trace, options_.look, each.decide ? options_.decide : nullptr);
   if (lesson)
