@@ -1,3 +1,5 @@
 cleave_test(hunt SEES base abi tables trace findings dependence units order analysis/predict schedule exec judge confirm hunt)
 add_dependencies(hunt_test cleave cleave-cc cleave_pass cleave_rt)
 set_tests_properties(hunt PROPERTIES LABELS slow)
+add_test(NAME hunt_gated COMMAND ${CMAKE_CURRENT_LIST_DIR}/gated.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+set_tests_properties(hunt_gated PROPERTIES LABELS slow)

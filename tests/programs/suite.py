@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SETS = ("ctp", "moth", "marathon", "atomchase", "micro", "real")
-FROZEN = ("everyday", "correct")  # ordinary programs without annotations; no engine has expectations for them yet
+FROZEN = ("everyday", "correct", "gated")  # ordinary programs without annotations; no engine has expectations for them yet
 ENGINES = ("check", "predict", "static", "hunt")
 LANDED = ("check", "predict")  # every program says what these must find, or must not
 VERDICTS = ("infeasible", "candidate", "feasible", "witnessed", "confirmed")
