@@ -19,8 +19,14 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
 }
 
 void add_units_options(CLI::App& app, CommonOptions& options) {
-  app.add_option("--units", options.units,
-                 "what a unit is: annotated, causal, locks, methods, functions:GLOB; comma separated")
+  app.add_option(
+         "--units", options.units,
+         "what a unit is: annotated, causal, locks, methods, marathon (methods and locks), functions:GLOB; "
+         "comma separated")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--without-rule", options.without_rules,
+                 "switch off rules of causal units by id (docs/units.md); comma separated")
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option("--config", options.config, "units and sets, as in docs/contract.md (cleave.toml)");

@@ -31,7 +31,8 @@ struct CommonOptions {
   bool shares_output = false;      // standard output is the program's: the report goes to standard error
   std::string json;                // file, or - for standard output
   std::vector<std::string> units;  // annotated, causal, locks, methods, functions:GLOB
-  std::string config;              // cleave.toml
+  std::vector<std::string> without_rules;  // --without-rule
+  std::string config;                      // cleave.toml
   std::string suppress, baseline;
   std::string fail_on = "candidate";
   unsigned jobs = 0;  // 0: as many as there are cores

@@ -16,6 +16,12 @@ Result<UnitsAndSets> units_and_sets(const CommonOptions& options) {
   Result<UnitOptions> units = parse_unit_sources(options.units);
   if (!units) return units.error();
   result.units = std::move(units).value();
+  for (const std::string& id : options.without_rules) {
+    if (units::rule_of_id(id) == units::kRules)
+      return Error{"--without-rule", fmt::format("there is no rule '{}'; docs/units.md lists them", id)};
+    if (!result.units.causal) return Error{"--without-rule", "rules make causal units: add --units causal"};
+  }
+  result.units.without = options.without_rules;
   std::string path = options.config;
   if (path.empty() && std::filesystem::exists("cleave.toml")) path = "cleave.toml";
   if (path.empty()) return result;
@@ -41,6 +47,7 @@ Result<RecordedTrace> load_with_records(const std::string& path) {
 Result<units::UnitSources> unit_sources(const UnitOptions& options, const RecordedTrace& recorded) {
   units::UnitSources sources;
   sources.options = options;
+  for (const std::string& id : options.without) sources.switches.off[units::rule_of_id(id)] = true;
   if (!options.causal) return sources;
   if (!recorded.file || recorded.origins.empty()) {
     sources.options.causal = false;

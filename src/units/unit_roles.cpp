@@ -29,12 +29,14 @@ Status add_source(UnitOptions& options, std::string_view word) {
     options.methods = true;
   } else if (word == "causal") {
     options.causal = true;
+  } else if (word == "marathon") {
+    options.methods = options.locks = true;
   } else if (word.starts_with(kFunctions) && word.size() > kFunctions.size()) {
     options.functions.emplace_back(word.substr(kFunctions.size()));
   } else {
     return Error{"--units",
-                 fmt::format("'{}' is no source of units; there are annotated, causal, locks, methods "
-                             "and functions:GLOB",
+                 fmt::format("'{}' is no source of units; there are annotated, causal, locks, methods, "
+                             "marathon (methods and locks) and functions:GLOB",
                              word)};
   }
   return Done{};

@@ -56,6 +56,7 @@ struct UnitFor {
 struct UnitOptions {
   // None of the sources named: `annotated` where the program has any annotation, else `methods,locks`.
   bool annotated = false, locks = false, methods = false;
+  std::vector<std::string> without;             // ids of the rules of src/units that are switched off
   bool causal = false;                          // src/units finds these; nothing in model/ does
   std::vector<std::string> functions;           // globs of functions:GLOB
   std::vector<std::string> atomic, not_atomic;  // globs of [units] in cleave.toml; they override everything

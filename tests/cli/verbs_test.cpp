@@ -63,6 +63,8 @@ TEST_F(Verbs, WrongUsageIsOneSentence) {
   bad("check", "");
   bad("check --sets two x.cleave", "--sets");
   bad("check --units frob x.cleave", "'frob' is no source of units");
+  bad("check --units causal --without-rule frob x.cleave", "there is no rule 'frob'");
+  bad("check --without-rule revalidated x.cleave", "add --units causal");
   bad("predict", "TRACE");
   bad("predict x.cleave --stages guess", "there is no stage `guess`");
   bad("predict x.cleave --budget -1", "--budget: -1 is negative");
