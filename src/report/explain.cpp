@@ -205,6 +205,8 @@ std::string cause(const Finding& finding) {
                        same ? " again" : "");
   if (cause.rule == "write-write")
     return fmt::format("`{}` wrote {}, then {}, which others read together.", finding.unit, first, second);
+  if (cause.rule == "write-read")
+    return fmt::format("`{}` put a value into {}, then took {} from there.", finding.unit, first, second);
   return fmt::format("`{}` {} {}, then {} {}.", finding.unit,
                      cause.by_data && cause.second.op != "read" ? "computed with" : "decided on", first,
                      acted, second);

@@ -5,6 +5,8 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
+
 #include "trace/core/unit_flags.h"
 #include "units/dataflow.h"
 #include "units/sections.h"
@@ -25,6 +27,9 @@ struct FollowedRead {
   uint32_t call = UINT32_MAX;
   std::string_view member;  // CausalRules::member_of
   TagSet control;           // what decided that it was made
+  // The thread's own write, in an earlier section of the same call, that the read should find there.
+  EventIndex carried = kNone<EventIndex>;
+  EventIndex made_before{0};  // the last time that the thread read anything at this place
 };
 
 // Collects pairs into units: pairs that share an access are one unit, of the outermost of their calls.
@@ -164,6 +169,7 @@ class CausalRules final : public FlowListener {
     sections_ = std::make_unique<ThreadSections>(trace_);
     reads_.clear();
     latest_.clear();
+    last_at_.clear();
     changed_.assign(1, {});
     written_.clear();
     section_ = 0;
@@ -187,6 +193,7 @@ class CausalRules final : public FlowListener {
   void access(const AccessFlow& flow) override {
     const Event& event = trace_.event(flow.event);
     control_ = flow.control;
+    if (writes(event.kind)) flow.value.each([&](Tag tag, bool) { write_read(reads_[tag]); });
     if (sections_->protection().empty()) next_section();  // protected for this one access
     if (sharing_.alone(flow.event) || !sharing_.touched_by_other(event.variable(), thread_)) return;
     const GroupId group = sharing_.group(event.variable());
@@ -199,7 +206,7 @@ class CausalRules final : public FlowListener {
     flow.address.each(look);
     if (writes(event.kind)) {
       flow.control.each([&](Tag tag, bool) { decide_then_act(reads_[tag], flow, group, false); });
-      note_write(flow.event);
+      note_write(flow);
     }
   }
 
@@ -211,7 +218,8 @@ class CausalRules final : public FlowListener {
       return false;
     *tag = static_cast<Tag>(reads_.size());
     reads_.push_back({index, event.variable(), sharing_.group(event.variable()), sections_->protection(),
-                      section_, compares, sections_->innermost(), member_of(event), control_});
+                      section_, compares, sections_->innermost(), member_of(event), control_,
+                      carried_from(event), std::exchange(last_at_[place_of(event).first], index)});
     latest_[place_of(event)] = index;
     return true;
   }
@@ -346,13 +354,46 @@ class CausalRules final : public FlowListener {
     EventIndex event{0};
     uint32_t section = 0;
     EventIndex before{0};  // the last one of an earlier section
+    bool blind = false;    // what it wrote was not made of what was there
   };
-  void note_write(EventIndex index) {
+
+  // The thread's own write that a read should find: made blindly, in an earlier section, to a variable of the
+  // program's own and not inside a container. kNone: there is none.
+  EventIndex carried_from(const Event& read) const {
+    auto it = own_writes_.find(read.object);
+    const bool carried = switches_.on(RuleId::WriteRead) && it != own_writes_.end() && it->second.blind &&
+                         it->second.section != section_ && !sections_->protection().empty() &&
+                         !writes(read.kind) && !read.atomic();
+    return carried ? it->second.event : kNone<EventIndex>;
+  }
+  // A value that was put into a shared location and taken from there again is being written somewhere.
+  void write_read(FollowedRead& read) {
+    if (read.carried == kNone<EventIndex> || read.event <= read.carried) return;
+    const EventIndex write = std::exchange(read.carried, kNone<EventIndex>);
+    if (switches_.on(RuleId::WaitBetween) && write < last_wait_) return;
+    const OpenCall* call = sections_->covering(write, read.call);
+    // A thread does one thing after the other: its outermost call does not bind them together.
+    if (call == nullptr || call->caller == UINT32_MAX) return;
+    if (call->begin < read.made_before && read.made_before < write)
+      return;  // the next round of a loop reads what this one wrote
+    if (switches_.on(RuleId::SameRound) && builder_.come_again(write, read.event, call)) return;
+    builder_.add({write, read.event, RuleId::WriteRead, true}, call);
+  }
+
+  bool made_of_itself(const AccessFlow& flow) const {
+    const VariableId variable = trace_.event(flow.event).variable();
+    bool found = reads(trace_.event(flow.event).kind);
+    flow.value.each([&](Tag tag, bool) { found |= reads_[tag].variable == variable; });
+    return found;
+  }
+  void note_write(const AccessFlow& flow) {
+    const EventIndex index = flow.event;
     const Event& event = trace_.event(index);
     auto [it, fresh] = own_writes_.try_emplace(event.object);
     if (!fresh && it->second.section != section_) it->second.before = it->second.event;
     it->second.event = index;
     it->second.section = section_;
+    it->second.blind = !made_of_itself(flow) && !sections_->protection().empty() && !is_library(event);
     if (writes_.size() < kMostWrites)
       writes_.push_back({index, event.variable(), sharing_.group(event.variable()), member_of(event),
                          is_library(event) && !event.atomic()});
@@ -418,9 +459,10 @@ class CausalRules final : public FlowListener {
   UnitBuilder builder_;
   ThreadId thread_ = kNone<ThreadId>;
   std::unique_ptr<ThreadSections> sections_;
-  std::vector<FollowedRead> reads_;                      // by tag
-  boost::unordered_flat_map<Place, EventIndex> latest_;  // of each place, its last read
-  std::vector<std::vector<GroupId>> changed_;            // by section
+  std::vector<FollowedRead> reads_;                          // by tag
+  boost::unordered_flat_map<Place, EventIndex> latest_;      // of each place, its last read
+  boost::unordered_flat_map<uint64_t, EventIndex> last_at_;  // the same, whatever it read
+  std::vector<std::vector<GroupId>> changed_;                // by section
   uint32_t section_ = 0;
   EventIndex last_wait_{0};
   uint32_t validated_ = UINT32_MAX;  // section that compares a location with what it was
