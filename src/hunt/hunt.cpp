@@ -105,27 +105,19 @@ class Hunter {
     Try result;
     const uint64_t number = report_.state.explored++;
     result.seed = report_.state.seed + number;
-    switch (number) {
-      case 0:
-        result.policy = Policy::Random;
-        return result;
-      case 1:
-        result.policy = Policy::Reverse;
-        return result;
-      case 2:
-      case 4:
-        result.policy = Policy::First;
-        result.seed = number / 2;
-        return result;
+    if (number == 1 || number == 3) {
+      result.policy = number == 1 ? Policy::Reverse : Policy::First;
+      if (number == 3) result.seed = 1;
+      return result;
     }
     // Each thread first, now and then, as long as there are threads that have not been.
-    if (number % 8 == 0 && number / 8 + 2 < threads_) {
+    if (number % 8 == 7 && number / 8 + 2 < threads_) {
       result.policy = Policy::First;
       result.seed = number / 8 + 2;
       return result;
     }
-    constexpr Policy kCycle[] = {Policy::Rf, Policy::Random, Policy::Rf, Policy::Pct,
-                                 Policy::Rf, Policy::Random, Policy::Pos};
+    constexpr Policy kCycle[] = {Policy::Random, Policy::Rf, Policy::Random, Policy::Pct,
+                                 Policy::Random, Policy::Rf, Policy::Random, Policy::Pos};
     result.policy = kCycle[number % std::size(kCycle)];
     if (result.policy == Policy::Rf) {
       Random random(result.seed);
