@@ -281,5 +281,53 @@ TEST_F(Programs, DamagedBitcodeIsAnError) {
   EXPECT_NE(findings.error().message.find("bitcode"), std::string::npos);
 }
 
+// Rule `repeated`: one critical section that takes one branch, then the other, is two whole steps.
+TEST_F(Programs, TheSameSectionTwiceIsNoRace) {
+  const std::string text = std::string(kHead) + R"(
+int x, y;
+void step(int way) {
+  std::lock_guard l(m);
+  if (way) x = way; else y = use;
+}
+void look() { std::lock_guard l(m); use = x * 2 + y; }
+int main(int argc, char**) { twice([argc] { step(argc); step(argc - 1); look(); }); }
+)";
+  for (const Finding& finding : analyze_text(text)) EXPECT_NE(finding.kind, FindingKind::HighLevelRace);
+  StaticOptions all;
+  all.all = true;
+  bool ruled = false;
+  for (const Finding& finding : analyze_text(text, all))
+    ruled |= finding.note.find("`repeated`") != std::string::npos;
+  EXPECT_TRUE(ruled);
+  // Not where each of them writes one variable alone.
+  const auto apart = analyze_text(std::string(kHead) + R"(
+int x, y;
+void set(int* at, int value) { std::lock_guard l(m); *at = value; }
+void look() { std::lock_guard l(m); use = x * 2 + y; }
+int main(int argc, char**) { twice([argc] { set(&x, argc); set(&y, argc); look(); }); }
+)");
+  EXPECT_TRUE(has(apart, FindingKind::HighLevelRace, "x", "set", "set"));
+}
+
+// A value that only starts another round, in which the variable is read anew, is not of the first rank.
+TEST_F(Programs, ARetryHasALowerRank) {
+  const auto findings = analyze_text(std::string(kHead) + R"(
+int version, value;
+int read(int* at) { std::lock_guard l(m); *at = version; use = value; return value; }
+bool write(int at, int next) {
+  std::lock_guard l(m);
+  if (version != at) return false;
+  value = next;
+  version++;
+  return true;
+}
+void add() { int at; int now; do { now = read(&at); } while (!write(at, now + 1)); }
+int main() { twice(add); }
+)");
+  for (const Finding& finding : findings) {
+    if (finding.units[0].name == "write" && finding.units[1].name == "read") EXPECT_NE(finding.rank, 1u);
+  }
+}
+
 }  // namespace
 }  // namespace cleave::static_analysis

@@ -153,7 +153,17 @@ class Finder {
     if (!flow.dominates(one, two) || !flow.always_followed(one, two)) return "not one step";
     if (counts(race.first, race.first_variable) && counts(race.second, race.second_variable))
       return "counters";
+    if (repeats(race)) return "repeated";
     return {};
+  }
+
+  // The same critical section twice, and each of them may write both variables: two whole steps of which
+  // each took another branch.
+  bool repeats(const HighLevelRace& race) const {
+    const Frame &one = model_.sections[race.first].owner, &two = model_.sections[race.second].owner;
+    if (one.function != two.function || one.file != two.file || one.line != two.line) return false;
+    return model_.views.contents(race.first).writes.count(race.second_variable) != 0 &&
+           model_.views.contents(race.second).writes.count(race.first_variable) != 0;
   }
 
   // Whether the section only adds to the variable: each write is the variable's own value plus or minus

@@ -86,7 +86,8 @@ class Finder {
       stale.variable = variable;
       if (!written_meanwhile(read, lasting, stale)) continue;
       describe(read, use, reached, stale);
-      stale.tested_again = !model_.options.paper && tested_again(use, stale);
+      stale.tested_again =
+          !model_.options.paper && (tested_again(use, stale) || another_round(read, use, stale));
       stale.rule = model_.options.paper ? std::string() : harmless(read, use, dependences, index, stale);
       if (!stale.rule.empty() && !model_.options.all) continue;
       stale.path.clear();
@@ -214,6 +215,17 @@ class Finder {
       }
     }
     return false;
+  }
+
+  // The value only decides that a loop goes round again, and the section of that round reads the variable
+  // anew.
+  bool another_round(const Access& read, const Access& use, const StaleValue& stale) const {
+    if (!stale.decided || stale.to == kNoSection || use.at->getFunction() != read.at->getFunction())
+      return false;
+    if (model_.views.contents(stale.to).reads.count(stale.variable) == 0) return false;
+    const ControlFlow& flow = model_.flows_of(*read.at->getFunction());
+    const Loop* loop = flow.common_loop(read.at, use.at);
+    return loop != nullptr && !flow.reaches(read.at, use.at, {}, loop);
   }
 
   // The second section compares the variable with the value, and goes on only if it is still the same.

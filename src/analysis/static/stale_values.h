@@ -22,7 +22,7 @@ struct StaleValue {
   bool writes_same = false;  // the use writes the variable that was read
   bool writes = false;       // the section that it enters writes because of it
   bool one_object = false;
-  bool tested_again = false;  // the second section reads the variable anew and decides by that
+  bool tested_again = false;  // the variable is read anew before the use: in its section, or in another round
   bool in_unit = false;       // all within one execution of an annotated unit
   std::vector<const llvm::Instruction*> path;  // from the read to the use, both included
   std::string rule;                            // why it is harmless; empty: reported
