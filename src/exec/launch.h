@@ -57,7 +57,8 @@ Result<std::string> find_program(const std::string& name);
 enum class ProgramKind { Instrumented, NotInstrumented, NotElf };
 Result<ProgramKind> kind_of_program(const std::string& path);
 
-// An Error that tells what to do when the program cannot be executed or was not built with Cleave.
+// An Error that tells what to do when the program cannot be executed, was not built with Cleave, or is linked
+// with a library whose scheduler Cleave does not see (OpenMP, TBB).
 Status check_instrumented(const std::string& name);
 
 // An Error when the program could not be started.

@@ -65,6 +65,42 @@ std::vector<std::string> needed_libraries(std::ifstream& file, const std::vector
   return libraries;
 }
 
+// The ELF header's program headers; empty when this is not an ELF file.
+Result<std::vector<Elf64_Phdr>> program_headers(const std::string& path, std::ifstream& file) {
+  Elf64_Ehdr header;
+  if (!read_at(file, 0, header) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+    return std::vector<Elf64_Phdr>{};
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64)
+    return Error{path, "is not a program for x86-64"};
+  std::vector<Elf64_Phdr> headers(header.e_phnum);
+  for (size_t i = 0; i < headers.size(); ++i)
+    if (!read_at(file, header.e_phoff + i * sizeof(Elf64_Phdr), headers[i]))
+      return Error{path, "the program file is cut off"};
+  return headers;
+}
+
+// Libraries that bring a scheduler of their own: their barriers, tasks and critical sections are made of
+// spinning and futexes inside code that is not recorded, so a trace would have accesses without their order.
+struct ForeignScheduler {
+  std::string_view prefix;  // of the library's file name
+  std::string_view name;
+};
+constexpr ForeignScheduler kForeignSchedulers[] = {
+    {"libomp.so", "OpenMP"},  {"libomp5.so", "OpenMP"}, {"libiomp5.so", "OpenMP"},
+    {"libgomp.so", "OpenMP"}, {"libtbb.so", "TBB"},
+};
+
+Status check_schedulers(const std::string& name, const std::vector<std::string>& libraries) {
+  for (const std::string& library : libraries)
+    for (const ForeignScheduler& scheduler : kForeignSchedulers)
+      if (library.starts_with(scheduler.prefix))
+        return Error{name,
+                     fmt::format("uses {} ({}), whose synchronization Cleave does not see yet; only `cleave "
+                                 "static` can analyze it",
+                                 scheduler.name, library)};
+  return Done{};
+}
+
 }  // namespace
 
 Result<std::string> find_program(const std::string& name) {
@@ -89,15 +125,10 @@ Result<std::string> find_program(const std::string& name) {
 Result<ProgramKind> kind_of_program(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return cannot(path, errno);
-  Elf64_Ehdr header;
-  if (!read_at(file, 0, header) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return ProgramKind::NotElf;
-  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64)
-    return Error{path, "is not a program for x86-64"};
-  std::vector<Elf64_Phdr> headers(header.e_phnum);
-  for (size_t i = 0; i < headers.size(); ++i)
-    if (!read_at(file, header.e_phoff + i * sizeof(Elf64_Phdr), headers[i]))
-      return Error{path, "the program file is cut off"};
-  for (const std::string& library : needed_libraries(file, headers))
+  Result<std::vector<Elf64_Phdr>> headers = program_headers(path, file);
+  if (!headers) return headers.error();
+  if (headers.value().empty()) return ProgramKind::NotElf;
+  for (const std::string& library : needed_libraries(file, headers.value()))
     if (library.starts_with("libcleave_rt.so")) return ProgramKind::Instrumented;
   return ProgramKind::NotInstrumented;
 }
@@ -111,7 +142,11 @@ Status check_instrumented(const std::string& name) {
     return Error{
         name,
         "was not built with Cleave; build it with cleave-cc or cleave-c++ (CC=cleave-cc CXX=cleave-c++)"};
-  return Done{};
+  if (kind.value() == ProgramKind::NotElf) return Done{};
+  std::ifstream file(path.value(), std::ios::binary);
+  Result<std::vector<Elf64_Phdr>> headers = program_headers(path.value(), file);
+  if (!headers) return headers.error();
+  return check_schedulers(name, needed_libraries(file, headers.value()));
 }
 
 }  // namespace cleave::exec

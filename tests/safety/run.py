@@ -220,6 +220,19 @@ class Safety(unittest.TestCase):
         finally:
             shutil.rmtree(open_folder)
 
+    def test_a_program_with_a_scheduler_of_its_own_is_refused(self):
+        (self.folder / "empty.cpp").write_text("int answer() { return 0; }\n")
+        (self.folder / "team.cpp").write_text("int answer(); int main() { return answer(); }\n")
+        for library, name in (("libomp.so.5", "OpenMP"), ("libgomp.so.1", "OpenMP"), ("libtbb.so.12", "TBB"), ("libother.so", None)):
+            subprocess.run(["clang++-19", "-shared", "-fPIC", "empty.cpp", f"-Wl,-soname,{library}", "-o", library], cwd=self.folder,
+                           check=True)
+            subprocess.run([COMPILER, *FLAGS, "team.cpp", f"./{library}", "-Wl,-rpath,$ORIGIN", "-o", "team"], cwd=self.folder, check=True)
+            for words in (["record", "-o", "team.cleave"], ["record", "--schedule", "random", "-o", "team.cleave"], ["check"]):
+                if name:
+                    self.refused([*words, "--", "./team"], f"uses {name} ({library})", "cleave static")
+                else:
+                    self.assertEqual(self.cleave(*words, "--", "./team").returncode, 0, words)
+
     # Files.
 
     def test_traces_and_witnesses_are_for_their_owner_only(self):
