@@ -5,7 +5,7 @@ CMAKE_FLAGS ?=
 TOOL = cleave cleave-cc cleave_pass cleave_rt cleave_symbolic_module
 FORMATTED = git ls-files 'src/*.h' 'src/*.cpp' 'src/*.c' 'tests/*.h' 'tests/*.cpp' 'bench/*.h' 'bench/*.cpp'
 
-.PHONY: all packages configure tool build demo test bench tables format format-check tidy clean
+.PHONY: all packages configure tool build demo test bench soak tables format format-check tidy clean
 
 all: build
 
@@ -38,6 +38,10 @@ tables: build
 
 bench: build
 	@scripts/bench $(BUILD)
+
+# Kills, signals, hostile files, replays and parallel runs for an hour, or MINUTES=5.
+soak: build
+	@scripts/soak $(BUILD) --minutes $(or $(MINUTES),60)
 
 format: packages
 	@$(FORMATTED) | xargs clang-format-19 -i
