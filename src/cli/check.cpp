@@ -20,7 +20,7 @@
 #include "cli/units_and_sets.h"
 #include "confirm/failures.h"
 #include "exec/pass_on.h"
-#include "report/explain.h"
+#include "report/title.h"
 
 namespace cleave::cli {
 namespace {
@@ -347,7 +347,7 @@ int run_on_program(CheckVerbOptions options, conflict::CheckOptions check, const
         [&](const Finding& finding) {  // each unique cycle is told once, however many runs have it
           if (together.knows(finding.id) || is_known(finding)) return;
           const std::string when = options.runs > 1 ? together.run_name(run + 1, live.seed) + ": " : "";
-          fmt::print(stderr, "cleave: {}found {}\n", when, report::headline(finding));
+          fmt::print(stderr, "cleave: {}found {}: {}\n", when, finding.id, report::title(finding));
         };
   }
   for (; run < options.runs; ++run, ++live.seed) {

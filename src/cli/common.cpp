@@ -45,6 +45,8 @@ void add_findings_options(CLI::App& app, CommonOptions& options) {
       ->allow_extra_args(false)
       ->check(CLI::ExistingDirectory);
   app.add_flag("--quiet", options.quiet, "findings only, no progress and no counts");
+  app.add_flag("-v,--verbose", options.theory, "also show patterns, conflicts and more of the call stacks");
+  app.add_flag("--stats", options.stats, "also show what each stage counted and how long it took");
 }
 
 void add_max_trace_option(CLI::App& app, uint64_t& bytes) {

@@ -37,6 +37,7 @@ struct CommonOptions {
   std::string fail_on = "candidate";
   unsigned jobs = 0;  // 0: as many as there are cores
   bool quiet = false;
+  bool theory = false, stats = false;     // -v, --stats
   std::vector<std::string> source_roots;  // folders whose source files may be shown
   std::string program_file;               // the program that was given after --; set by the verb
   bool all_cycles = false;                // check, report: every cycle in full, not one for each unit and set

@@ -69,6 +69,8 @@ void print_for_people(const Findings& findings, const CommonOptions& options,
       .counts = !options.quiet,
       .source = report::source_lines_from_disk(source_files(findings, options)),
       .all_cycles = options.all_cycles,
+      .theory = options.theory,
+      .stats = options.stats,
       .directory = working_directory()};
   fmt::print(out, "{}", report::to_terminal(findings, terminal));
   if (options.quiet) return;

@@ -9,7 +9,9 @@
 #include "base/printable.h"
 #include "report/explain.h"
 #include "report/same_split.h"
+#include "report/steps.h"
 #include "report/text.h"
+#include "report/title.h"
 #include "report/value.h"
 
 namespace cleave::report {
@@ -46,7 +48,7 @@ class Renderer {
       }
     }
     if (options_.counts) {
-      render_stages();
+      if (options_.stats) render_stages();
       render_facts();
       render_total();
     }
@@ -59,57 +61,65 @@ class Renderer {
     out_ += '\n';
   }
 
-  // Files below the working directory as one would type them there.
-  std::string nearer(std::string text) const {
-    const std::string prefix = options_.directory + "/";
-    if (prefix.size() < 2) return text;
-    for (size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at)) {
-      const bool begins = at == 0 || text[at - 1] == ' ';
-      if (begins)
-        text.erase(at, prefix.size());
-      else
-        ++at;
-    }
-    return text;
-  }
+  std::string nearer(std::string text) const { return report::nearer(std::move(text), options_.directory); }
 
   void sentence(std::string_view text) { out_ += wrap(printable(text), 2, width_); }
 
+  // The same parts in the same order for every kind; a part that a finding lacks is left out.
   void render_finding(const Finding& finding) {
-    const std::string head = printable(headline(finding));
-    const std::string verdict(word_of(finding.verdict));
-    const std::string id = printable(finding.id);
-    const size_t used = width_of(head) + 2 + width_of(id);
-    const std::string gap = used < width_ ? std::string(width_ - used + 2, ' ') : "  ";
-    line(paint_(verdict, style_of(finding.verdict)) + paint_(head.substr(verdict.size()), Style::Bold) + gap +
-         paint_(id, Style::Dim));
-    if (!finding.accesses.empty()) {
-      timeline(finding);
-      accesses(finding);
+    out_ += headline_block(finding);
+    if (std::string text = consequence(finding); !text.empty()) labelled("consequence", text);
+    const std::vector<Step> steps = steps_of(finding);
+    if (!steps.empty()) {
+      timeline(steps);
+      sources(steps);
     }
-    if (!finding.edges.empty()) cycle(finding);
-    if (finding.kind == FindingKind::StaleValue || finding.edges.empty()) units(finding);
+    if (options_.theory && !finding.edges.empty()) cycle(finding);
+    if (finding.edges.empty()) units(finding);
     views(finding);
-    sentence(cause(finding));
     path(finding);
-    sentence(why(finding));
     if (finding.failure) failure_text(*finding.failure);
-    sentence(verdict_sentence(finding));
-    sentence(how_often(finding));
-    if (!finding.note.empty()) sentence("Note: " + finding.note);
+    labelled("why", why(finding));
+    labelled("unit", cause(finding));
+    labelled("rule", fmt::format("{}; cleave explain {}", rule_name(finding), rule_word(finding)));
+    if (std::string command = replay_command(finding); !command.empty()) label("replay", command);
+    if (std::string command = explain_command(finding); !command.empty()) label("what it needs", command);
+    for (const std::string& step : next_steps(finding)) labelled("next", step);
+    if (!finding.note.empty()) labelled("note", finding.note);
+    hints(finding);
+  }
+
+  // What happened, then how sure that is. -v has it in the words of the theory too.
+  std::string headline_block(const Finding& finding) {
+    const std::string verdict(word_of(finding.verdict));
+    std::string text = wrap(printable(title(finding)), 2, width_, " ");
+    text.erase(0, 1);
+    if (paint_.colour) text = paint_(text.substr(0, text.size() - 1), Style::Bold) + "\n";
+    text += fmt::format("  {}  {}\n", paint_(verdict, style_of(finding.verdict)),
+                        paint_(printable(finding.id), Style::Dim));
+    std::string meaning = verdict_sentence(finding);
+    if (std::string times = how_often(finding); !times.empty()) meaning += " " + times;
+    text += wrap(printable(meaning), 2, width_);
+    if (options_.theory) text += wrap(printable(headline(finding)), 2, width_);
+    return text;
+  }
+
+  void label(std::string_view name, const std::string& text) {
+    line(fmt::format("  {} {}", paint_(fmt::format("{}:", name), Style::Dim),
+                     paint_(printable(nearer(text)), Style::Bold)));
+  }
+  void labelled(std::string_view name, const std::string& text) {
+    if (!text.empty()) out_ += wrap(printable(nearer(text)), 4, width_, fmt::format("  {}: ", name));
+  }
+
+  void hints(const Finding& finding) {
     for (const std::string& hint : finding.hints) {
-      sentence("Hint: " + hint.substr(0, hint.find('\n')));
+      labelled("hint", hint.substr(0, hint.find('\n')));
       for (size_t at = hint.find('\n'); at != std::string::npos;) {
         const size_t end = hint.find('\n', at + 1);
         line("    " + printable(hint.substr(at + 1, end == std::string::npos ? end : end - at - 1)));
         at = end;
       }
-    }
-    if (std::string command = replay_command(finding); !command.empty()) {
-      line("  " + paint_("replay: ", Style::Dim) + paint_(printable(command), Style::Bold));
-    }
-    if (std::string command = explain_command(finding); !command.empty()) {
-      line("  " + paint_("what it needs: ", Style::Dim) + paint_(printable(command), Style::Bold));
     }
   }
 
@@ -123,30 +133,87 @@ class Renderer {
   }
 
   // One column a thread, one row an access, in execution order.
-  void timeline(const Finding& finding) {
-    std::vector<std::string> threads;
-    for (const AccessReport& access : finding.accesses) {
-      if (std::find(threads.begin(), threads.end(), access.thread) == threads.end())
-        threads.push_back(access.thread);
-    }
+  void timeline(const std::vector<Step>& steps) {
+    const std::vector<std::string> threads = threads_of(steps);
     const size_t column = std::max<size_t>(10, (width_ - 5) / threads.size() - 2);
     std::string header = "     ";
     for (const std::string& thread : threads) header += pad(fit(printable(thread), column), column + 2);
     header.erase(header.find_last_not_of(' ') + 1);
     line(paint_(header, Style::Dim));
     size_t number = 0;
-    for (const AccessReport& access : finding.accesses) {
+    for (const Step& step : steps) {
       std::string row;
       for (const std::string& thread : threads) {
-        const bool here = thread == access.thread;
-        const std::string cell = here ? fit(printable(operation(access, finding.variable)), column) : "|";
-        row += here ? paint_(cell, access.role == Role::Remote ? Style::Yellow : Style::Plain)
-                    : paint_(cell, Style::Dim);
+        const bool here = thread == step.access->thread;
+        const std::string cell = here ? fit(printable(operation(*step.access, step.variable)), column) : "|";
+        row += here ? paint_(cell, step.of_unit ? Style::Plain : Style::Yellow) : paint_(cell, Style::Dim);
         row += std::string(column + 2 - width_of(cell), ' ');
       }
       row.erase(row.find_last_not_of(' ') + 1);
       line(fmt::format("  {}  {}", ++number, row));
     }
+  }
+
+  // The lines of the unit's own function first: between them the other thread came.
+  void sources(const std::vector<Step>& steps) {
+    for (const bool of_unit : {true, false}) {
+      for (size_t i = 0; i < steps.size(); ++i) {
+        if (steps[i].of_unit == of_unit) source_of(i + 1, steps[i]);
+      }
+    }
+  }
+
+  void source_of(size_t number, const Step& step) {
+    const AccessReport& access = *step.access;
+    AccessReport own{.function = step.own.function, .file = step.own.file, .line = step.own.line};
+    std::string text = fmt::format("  {}  {}  {}", number, printable(access.thread),
+                                   paint_(printable(nearer(place(own))), Style::Bold));
+    if (!own.function.empty()) text += "  in " + printable(own.function);
+    if (!access.locks.empty()) text += printable(fmt::format("  holding {}", fmt::join(access.locks, ", ")));
+    line(text);
+    source_line(own, step.callee.empty() ? step.variable : step.callee);
+    if (!step.callee.empty()) {
+      line(fmt::format("     {} {}  {}  in {}", printable(access.op), printable(step.variable),
+                       printable(nearer(place(access))), printable(access.function)));
+      source_line(access, step.variable);
+    }
+    if (std::string library = inside(access); !library.empty()) line("     inside " + printable(library));
+    callers(access, options_.theory ? kCallers : step.callee.empty() ? 1 : 0);
+  }
+
+  // The line, and below it a caret under what it is about.
+  void source_line(const AccessReport& at, const std::string& name) {
+    if (!options_.source || at.file.empty() || at.line == 0) return;
+    const std::optional<std::string> source = options_.source(at.file, at.line);
+    if (!source) return;
+    std::string code = printable(*source);
+    code.erase(0, std::min(code.find_first_not_of(' '), code.size()));
+    const std::string number = fmt::format("{:>9} | ", at.line);
+    line(paint_(fit(number + code, width_), Style::Dim));
+    const auto [begin, length] = marked(code, name);
+    if (length == 0 || number.size() + begin + length > width_) return;
+    line(std::string(number.size() - 2, ' ') + "| " + std::string(width_of(code.substr(0, begin)), ' ') +
+         paint_("^" + std::string(width_of(code.substr(begin, length)) - 1, '~'), Style::Green));
+  }
+
+  // Where the code has the last part of the name as a word; otherwise all of the code.
+  static std::pair<size_t, size_t> marked(const std::string& code, const std::string& name) {
+    auto in_word = [](char c) {
+      return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    };
+    size_t end = name.size();
+    while (end > 0 && !in_word(name[end - 1])) --end;
+    if (const size_t bracket = name.find('['); bracket != std::string::npos) end = std::min(end, bracket);
+    size_t begin = end;
+    while (begin > 0 && in_word(name[begin - 1])) --begin;
+    const std::string word = name.substr(begin, end - begin);
+    for (size_t at = word.empty() ? std::string::npos : code.find(word); at != std::string::npos;
+         at = code.find(word, at + 1)) {
+      const bool whole = (at == 0 || !in_word(code[at - 1])) &&
+                         (at + word.size() == code.size() || !in_word(code[at + word.size()]));
+      if (whole) return {at, word.size()};
+    }
+    return {0, code.size()};
   }
 
   void access_line(std::string_view label, const AccessReport& access) {
@@ -163,14 +230,6 @@ class Renderer {
       const std::string code = printable(*source);
       const size_t begin = std::min(code.find_first_not_of(' '), code.size());
       line(paint_(fit(fmt::format("{:>9} | {}", access.line, code.substr(begin)), width_), Style::Dim));
-    }
-  }
-
-  void accesses(const Finding& finding) {
-    size_t number = 0;
-    for (const AccessReport& access : finding.accesses) {
-      access_line(fmt::format("{}  {:<6}", ++number, word_of(access.role)), access);
-      callers(access, kCallers);
     }
   }
 
@@ -231,11 +290,15 @@ class Renderer {
     if (any) out_ += '\n';
   }
 
+  // What a reader has to know to trust the result; the rest is for --stats.
   void render_facts() {
+    bool any = false;
     for (const auto& [name, fact] : findings_.facts) {
+      if (!options_.stats && name != "about the trace" && name != "in several files") continue;
+      any = true;
       out_ += wrap(printable(fmt::format("{}: {}", name, fact)), 2, width_, " ");
     }
-    if (!findings_.facts.empty()) out_ += '\n';
+    if (any) out_ += '\n';
   }
 
   void render_total() {

@@ -15,6 +15,8 @@ struct TerminalOptions {
   bool counts = true;       // the table of stages, and the last line
   SourceLine source;        // may be empty: no source text
   bool all_cycles = false;  // also those that split a unit on a set which a shorter one splits too
+  bool theory = false;      // -v: patterns, conflicts of a cycle, more of the stacks
+  bool stats = true;        // --stats: stages, counters, what was looked at
   std::string directory;    // files below it are named from there; empty: as they are
 };
 
