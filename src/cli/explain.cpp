@@ -10,6 +10,7 @@
 #include "base/temporary.h"
 #include "cli/common.h"
 #include "cli/explain.h"
+#include "cli/explain_topics.h"
 #include "cli/witness_run.h"
 #include "exec/run.h"
 #include "hunt/minimize.h"
@@ -93,6 +94,10 @@ int show(exec::RunRequest request, const hunt::Minimized& result, size_t switche
 }  // namespace
 
 int explain(const ExplainOptions& options, const ProgramLine& program) {
+  if (std::string_view text = explain_topic(options.witness); !text.empty()) {
+    fmt::print("{}", text);
+    return static_cast<int>(Exit::Nothing);
+  }
   Result<Witness> witness = read_witness(options.witness);
   if (!witness) return usage_error(witness.error());
   Result<exec::RunRequest> asked =
@@ -151,8 +156,11 @@ void add_explain_verb(CLI::App& app, Context& context) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* verb =
       app.add_subcommand("explain", "find the few switches between threads that a failing run needs");
-  verb->add_option("WITNESS", options->witness,
-                   "a witness file of a failing run, or a trace of one that was recorded under control")
+  verb->add_option(
+          "WITNESS", options->witness,
+          "a witness file of a failing run, a trace of one that was recorded under control, or a word of a "
+          "report: " +
+              explain_topics())
       ->required();
   verb->add_option("-o,--output", options->output,
                    "the witness of the run with only these switches (default: NAME.explained.json)");

@@ -32,6 +32,11 @@ int run(int argc, char** argv) {
     context.program.assign(dashes + 1, words.end());
     words.erase(dashes, words.end());
   }
+  // `cleave help VERB` is `cleave VERB --help`.
+  if (!words.empty() && words[0] == "help") {
+    words.erase(words.begin());
+    words.push_back("--help");
+  }
   context.words = words;
 #define CLEAVE_VERB(name) add_##name##_verb(app, context);
 #include "cli/verbs.def"
@@ -50,7 +55,7 @@ int run(int argc, char** argv) {
     app.parse(words);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    std::string what = nothing ? "say what to do: a command is missing" : error.what();
+    std::string what = nothing ? "missing command" : error.what();
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && context.program.empty() &&
         (verb == "record" || verb == "check"))
       what += " (a program and its arguments go after --)";

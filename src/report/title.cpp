@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/steps.h"
 
 namespace cleave::report {
@@ -138,15 +140,19 @@ std::vector<std::string> next_steps(const Finding& finding) {
     last = &step;
   }
   if (first == nullptr || first == last || first->own.line == 0 || last->own.line == 0) return steps;
-  if (first->own.line == last->own.line)
+  const std::string function = named(first->own.function, "the unit"),
+                    variable = named(first->variable, "it");
+  if (first->own.function != last->own.function || first->own.file != last->own.file)
+    steps.push_back(
+        fmt::format("Hold one lock over both accesses, here and wherever {} is changed.", variable));
+  else if (first->own.line == last->own.line)
     steps.push_back(
         fmt::format("Make line {} of {} one step: hold one lock for all of it, or use one atomic operation.",
-                    first->own.line, named(first->own.function, "the unit")));
+                    first->own.line, function));
   else
-    steps.push_back(
-        fmt::format("Hold one lock from line {} to line {} of {}, here and wherever {} is changed.",
-                    std::min(first->own.line, last->own.line), std::max(first->own.line, last->own.line),
-                    named(first->own.function, "the unit"), named(first->variable, "it")));
+    steps.push_back(fmt::format("Hold one lock from line {} to line {} of {}, and wherever {} is changed.",
+                                std::min(first->own.line, last->own.line),
+                                std::max(first->own.line, last->own.line), function, variable));
   return steps;
 }
 

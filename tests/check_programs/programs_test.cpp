@@ -530,10 +530,11 @@ TEST_F(Programs, ManyRunsTellEachCycleOnce) {
           "> {} 2> {}.err",
           kBin, json, program, out, out),
       1);
-  EXPECT_EQ(
-      text_of(out + ".err"),
-      "cleave: run 1 (--seed 5): found witnessed cycle of 2 units on Range::lo_ in Range::set (set Range)\n");
-  EXPECT_NE(text_of(out).find("Note: first seen in run 1 (--seed 5), in 3 of 3 runs"), std::string::npos)
+  const std::string told = text_of(out + ".err");
+  EXPECT_TRUE(told.starts_with("cleave: run 1 (--seed 5): found CLV-")) << told;
+  EXPECT_NE(told.find(": Range::set "), std::string::npos) << told;
+  EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << told;
+  EXPECT_NE(text_of(out).find("note: first seen in run 1 (--seed 5), in 3 of 3 runs"), std::string::npos)
       << text_of(out);
   Result<Findings> findings = report::from_json(text_of(json), json);
   ASSERT_TRUE(findings.ok() && findings.value().findings.size() == 1);

@@ -46,7 +46,7 @@ TEST(Consistent, WhatWasRuledOutByARunDidHappen) {
 
 TEST(Consistent, AFailureIsToldOnceWithItsCounts) {
   const std::string text = shown(failing_run());
-  EXPECT_NE(text.find("failure: deadlock in 2 of 20 runs"), std::string::npos) << text;
+  EXPECT_NE(text.find("the program ended in a deadlock in 2 of 20 runs\n"), std::string::npos) << text;
   EXPECT_NE(text.find("Seeds: 3, 7."), std::string::npos) << text;
   EXPECT_NE(text.find("T1 waits for lock, held by main"), std::string::npos) << text;
   EXPECT_NE(text.find("cleave replay bank.3.witness.json"), std::string::npos) << text;

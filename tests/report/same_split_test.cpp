@@ -80,7 +80,7 @@ TEST(SameSplit, ThePageHasThemAllFolded) {
 TEST(SameSplit, ACycleIsToldFromTheUnitThatWasSplitOn) {
   Finding finding = cycle_of("CLV-00000001", {"a", "b", "c"}, "S");
   finding.split = 2;
-  const std::string text = to_terminal({.findings = {finding}}, {.width = 200});
+  const std::string text = to_terminal({.findings = {finding}}, {.width = 200, .theory = true});
   EXPECT_LT(text.find("T2 c --RW"), text.find("T0 a --RW")) << text;
 }
 
@@ -88,7 +88,7 @@ TEST(Hints, AreToldWithTheirLines) {
   Finding finding = cycle_of("CLV-00000001", {"a", "b"}, "S");
   finding.hints = {"say so:\n[units]\nnot_atomic = [\"a\"]"};
   const std::string text = to_terminal({.findings = {finding}}, {.width = 80});
-  EXPECT_NE(text.find("  Hint: say so:\n    [units]\n    not_atomic = [\"a\"]\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  hint: say so:\n    [units]\n    not_atomic = [\"a\"]\n"), std::string::npos) << text;
   const std::string page = to_html({.findings = {finding}}, "0.1.0", {});
   EXPECT_NE(page.find("<pre>[units]\nnot_atomic = [&quot;a&quot;]\n</pre>"), std::string::npos);
 }
