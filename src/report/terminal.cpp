@@ -169,12 +169,14 @@ class Renderer {
     std::string text = fmt::format("  {}  {}  {}", number, printable(access.thread),
                                    paint_(printable(nearer(place(own))), Style::Bold));
     if (!own.function.empty()) text += "  in " + printable(own.function);
-    if (!access.locks.empty()) text += printable(fmt::format("  holding {}", fmt::join(access.locks, ", ")));
+    const std::string holding =
+        access.locks.empty() ? "" : printable(fmt::format("  holding {}", fmt::join(access.locks, ", ")));
+    if (step.callee.empty()) text += holding;
     line(text);
     source_line(own, step.callee.empty() ? step.variable : step.callee);
     if (!step.callee.empty()) {
-      line(fmt::format("     {} {}  {}  in {}", printable(access.op), printable(step.variable),
-                       printable(nearer(place(access))), printable(access.function)));
+      line(fmt::format("     {} {}  {}  in {}{}", printable(access.op), printable(step.variable),
+                       printable(nearer(place(access))), printable(access.function), holding));
       source_line(access, step.variable);
     }
     if (std::string library = inside(access); !library.empty()) line("     inside " + printable(library));

@@ -158,7 +158,8 @@ TEST_F(Reports, TheProgramsOutputMayGoToAFile) {
       "check --schedule serial --json - --program-output of_program.txt -- ./flaky > found.json 2> err.txt");
   EXPECT_EQ(contents("of_program.txt"), "output of the program\n");
   EXPECT_EQ(json("found.json")["command"], "check") << contents("found.json");
-  cleave("check --schedule serial --program-output of_program.txt -- ./flaky > report.txt 2> err.txt");
+  cleave(
+      "check --stats --schedule serial --program-output of_program.txt -- ./flaky > report.txt 2> err.txt");
   EXPECT_NE(contents("report.txt").find("units from"), std::string::npos) << contents("report.txt");
 }
 

@@ -381,4 +381,14 @@ int main() { std::thread a(increment), b(increment); a.join(); b.join(); }
   EXPECT_EQ(cleave("replay " + found[0]["witness"].get<std::string>()).status, 0);
 }
 
+TEST(Words, OfAReportAreExplained) {
+  for (const std::string word : {"RWR", "RWW", "WWR", "WRW", "WWW", "cycle", "high-level-race", "stale-value",
+                                 "failure", "unit", "set", "verdict"}) {
+    Ran ran = run(kTools + "cleave explain " + word);
+    EXPECT_EQ(ran.status, 0) << word;
+    EXPECT_TRUE(ran.output.starts_with(word + ":")) << ran.output;
+  }
+  EXPECT_EQ(run(kTools + "cleave help replay").output, run(kTools + "cleave replay --help").output);
+}
+
 }  // namespace

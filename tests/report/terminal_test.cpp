@@ -49,6 +49,47 @@ TEST(Terminal, QuietLeavesOutTheCounts) {
   EXPECT_EQ(to_terminal({}, {}), "Nothing found.\n");
 }
 
+TEST(Terminal, TheoryIsShownOnRequestOnly) {
+  const std::string plain = to_terminal(sample_findings(), {.stats = false});
+  const std::string verbose = to_terminal(sample_findings(), {.theory = true});
+  for (const char* word : {"--WR", "cycle of 2 units", "confirmed RWW on"}) {
+    EXPECT_EQ(plain.find(word), std::string::npos) << word;
+    EXPECT_NE(verbose.find(word), std::string::npos) << word;
+  }
+  EXPECT_EQ(plain.find("patterns"), std::string::npos) << "counters are for --stats";
+}
+
+TEST(Terminal, TheUnitsOwnLinesComeFirst) {
+  Finding finding = lost_update();
+  finding.accesses[2].stack = {"Account::set bank.cpp:16", "withdraw bank.cpp:33", "client bank.cpp:44"};
+  const std::string text = to_terminal({.findings = {finding}}, {});
+  const size_t first = text.find("1  T1  bank.cpp:31  in withdraw"),
+               second = text.find("3  T1  bank.cpp:33  in withdraw"),
+               remote = text.find("2  T2  bank.cpp:16");
+  ASSERT_NE(remote, std::string::npos) << text;
+  EXPECT_LT(first, second) << text;
+  EXPECT_LT(second, remote) << text;
+  EXPECT_NE(text.find("from line 31 to line 33 of withdraw"), std::string::npos) << text;
+}
+
+TEST(Terminal, UnitsThatAreNotFunctionsAreShownWhereTheyWereCut) {
+  Finding finding = lost_update();
+  finding.unit = "section of lock";
+  finding.accesses[2].stack = {"Account::set bank.cpp:16", "withdraw bank.cpp:33", "client bank.cpp:44"};
+  const std::string text = to_terminal({.findings = {finding}}, {});
+  EXPECT_NE(text.find("1  T1  bank.cpp:31  in withdraw"), std::string::npos) << text;
+  EXPECT_NE(text.find("3  T1  bank.cpp:33  in withdraw"), std::string::npos) << text;
+}
+
+TEST(Terminal, AnAccessWithoutALineTakesThatOfItsCaller) {
+  Finding finding = lost_update();
+  finding.unit = "client";
+  finding.accesses[1].line = 0;
+  finding.accesses[1].stack = {"Account::set bank.cpp:0", "deposit bank.cpp:37"};
+  const std::string text = to_terminal({.findings = {finding}}, {});
+  EXPECT_NE(text.find("2  T2  bank.cpp:37  in deposit"), std::string::npos) << text;
+}
+
 TEST(Terminal, NamesCannotControlTheTerminal) {
   Finding finding = lost_update();
   finding.variable = "x\x1b[2Jy\n";
