@@ -27,6 +27,13 @@ Style style_of(Verdict verdict) {
   return kStyles[static_cast<size_t>(verdict)];
 }
 
+// The facts about the work rather than about its result.
+bool is_statistic(std::string_view fact) {
+  static constexpr std::array<std::string_view, 5> kNames{"looked at", "cycles by size", "units from", "sets",
+                                                          "first cycle closed by event"};
+  return std::find(kNames.begin(), kNames.end(), fact) != kNames.end();
+}
+
 class Renderer {
  public:
   Renderer(const Findings& findings, const TerminalOptions& options)
@@ -292,11 +299,11 @@ class Renderer {
     if (any) out_ += '\n';
   }
 
-  // What a reader has to know to trust the result; the rest is for --stats.
+  // What a reader has to know to trust the result; how it was reached is for --stats.
   void render_facts() {
     bool any = false;
     for (const auto& [name, fact] : findings_.facts) {
-      if (!options_.stats && name != "about the trace" && name != "in several files") continue;
+      if (!options_.stats && is_statistic(name)) continue;
       any = true;
       out_ += wrap(printable(fmt::format("{}: {}", name, fact)), 2, width_, " ");
     }
