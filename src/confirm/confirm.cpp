@@ -7,12 +7,13 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <set>
-#include <thread>
 
 #include "base/interrupt.h"
 #include "base/temporary.h"
+#include "base/workers.h"
 #include "confirm/failures.h"
 #include "confirm/first_difference.h"
 #include "confirm/judged_run.h"
@@ -93,18 +94,23 @@ class Prover {
       options_.progress->begin(
           fmt::format("candidates run, attempt {} of {} at most", number + 1, options_.attempts),
           candidates_.size());
-    auto work = [this, number] {
+    run_workers(options_.jobs, [this, number](unsigned) {
       for (size_t c = next_++; c < candidates_.size(); c = next_++) {
         if (stop_ || left() <= 0) return;
         if (options_.progress != nullptr) options_.progress->more();
         if (number >= kRefutedAttempts && candidates_[c]->refuted()) continue;
-        if (report_.proofs[c].verdict != Verdict::Confirmed) candidate(c, number);
+        if (report_.proofs[c].verdict != Verdict::Confirmed) bounded(c, number);
       }
-    };
-    std::vector<std::thread> workers;
-    for (unsigned w = 1; w < std::max(1u, options_.jobs); ++w) workers.emplace_back(work);
-    work();
-    for (std::thread& worker : workers) worker.join();
+    });
+  }
+
+  // A run that does not fit into memory leaves its candidate as it was, and the others their chance.
+  void bounded(size_t c, unsigned number) {
+    try {
+      candidate(c, number);
+    } catch (const std::bad_alloc&) {
+      report_.proofs[c].note = "there was not enough memory to judge its run";
+    }
   }
 
   void candidate(size_t c, unsigned number) {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
-#include <thread>
 
 #include "base/interrupt.h"
 #include "base/random.h"
 #include "base/temporary.h"
+#include "base/workers.h"
 #include "confirm/failures.h"
 #include "hunt/execution.h"
 #include "hunt/reads_from.h"
@@ -36,11 +36,8 @@ class Hunter {
       for (unsigned i = 0; i < std::max(1u, options_.jobs) && !spent(batch.size()); ++i)
         if (std::optional<Try> next = choose()) batch.push_back(std::move(*next));
       if (batch.empty()) break;
-      std::vector<std::thread> workers;
-      for (size_t i = 1; i < batch.size(); ++i)
-        workers.emplace_back([this, &batch, i] { executor_->execute(batch[i], time_left()); });
-      executor_->execute(batch[0], time_left());
-      for (std::thread& worker : workers) worker.join();
+      run_workers(static_cast<unsigned>(batch.size()),
+                  [&](unsigned number) { executor_->execute(batch[number], time_left()); });
       for (Try& each : batch) take(each);
     }
     return conclude();
