@@ -55,7 +55,7 @@ int run(int argc, char** argv) {
     app.parse(words);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    std::string what = nothing ? "missing command" : error.what();
+    std::string what = nothing ? "a command is missing" : error.what();
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && context.program.empty() &&
         (verb == "record" || verb == "check"))
       what += " (a program and its arguments go after --)";

@@ -27,10 +27,12 @@ Style style_of(Verdict verdict) {
   return kStyles[static_cast<size_t>(verdict)];
 }
 
-// The facts about the work rather than about its result.
-bool is_statistic(std::string_view fact) {
-  static constexpr std::array<std::string_view, 5> kNames{"looked at", "cycles by size", "units from", "sets",
+// The facts about the work rather than about its result. How much was looked at is part of the result where
+// nothing was found.
+bool is_statistic(std::string_view fact, bool nothing_found) {
+  static constexpr std::array<std::string_view, 4> kNames{"cycles by size", "units from", "sets",
                                                           "first cycle closed by event"};
+  if (fact == "looked at") return !nothing_found;
   return std::find(kNames.begin(), kNames.end(), fact) != kNames.end();
 }
 
@@ -303,7 +305,7 @@ class Renderer {
   void render_facts() {
     bool any = false;
     for (const auto& [name, fact] : findings_.facts) {
-      if (!options_.stats && is_statistic(name)) continue;
+      if (!options_.stats && is_statistic(name, findings_.findings.empty())) continue;
       any = true;
       out_ += wrap(printable(fmt::format("{}: {}", name, fact)), 2, width_, " ");
     }

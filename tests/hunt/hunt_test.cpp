@@ -83,7 +83,7 @@ TEST_F(Hunt, FindsWhatASerialRunRefusesAndExplainsIt) {
   build(kWithdrawals);
   std::string output;
   EXPECT_EQ(run("cleave hunt --executions 40 -- ./prog", &output), 1) << output;
-  EXPECT_NE(output.find("failure: exit status 1"), std::string::npos) << output;
+  EXPECT_NE(output.find("the program ended with exit status 1 in "), std::string::npos) << output;
   EXPECT_NE(output.find("What must not be split: withdraw"), std::string::npos) << output;
   // Its witness shows it again.
   const size_t at = output.find("cleave replay witness-");
