@@ -218,6 +218,20 @@ class Sweep {
       size_t step = std::max<size_t>(1, pairs.size() / looks);
       for (size_t p = 0; p < pairs.size(); p += step) look_around(site, wanted, reached, pairs[p], singles);
       look_around(site, wanted, reached, pairs.back(), singles);
+      if (site.representatives.empty()) search(site, reached, pairs, singles);
+    }
+  }
+
+  // Where few triples are open, none may be near a pair that was looked at; one is there, since all were
+  // counted.
+  void search(SiteTriple& site, Reached reached, const Class<Pair>& pairs, const Class<Single>& singles) {
+    for (const Pair& pair : pairs) {
+      const Interval open = interval(pair, singles[0].thread);
+      auto inside = std::upper_bound(
+          singles.begin(), singles.end(), open.low,
+          [this](Position low, const Single& s) { return low < facts_.positions.of(s.event); });
+      if (inside != singles.end()) consider(site, 1, reached, pair, *inside);
+      if (!site.representatives.empty()) return;
     }
   }
 
