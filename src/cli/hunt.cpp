@@ -14,6 +14,7 @@
 
 #include "base/interrupt.h"
 #include "base/progress.h"
+#include "cli/clock.h"
 #include "cli/explain.h"
 #include "cli/findings_output.h"
 #include "cli/symbolic_module.h"
@@ -33,26 +34,6 @@ struct HuntVerb {
   double solver_seconds = 20;
   bool scratch = false, stop = false, no_explain = false, seed_given = false;
 };
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// "90", "90s", "10m", "2h".
-Result<double> duration(const std::string& text) {
-  const Error wrong{"--budget", fmt::format("`{}` is not a duration such as 90s, 10m or 2h", text)};
-  size_t used = 0;
-  double number = 0;
-  try {
-    number = std::stod(text, &used);
-  } catch (const std::exception&) {
-    return wrong;
-  }
-  const std::string unit = text.substr(used);
-  const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
-  if (factor == 0 || !(number > 0) || number > 1e9) return wrong;
-  return number * factor;
-}
 
 // What a state directory has of an earlier hunt of the same program.
 struct Resumed {

@@ -17,6 +17,7 @@
 #include "base/interrupt.h"
 #include "base/progress.h"
 #include "base/temporary.h"
+#include "cli/clock.h"
 #include "cli/findings_output.h"
 #include "cli/predict_undecided.h"
 #include "cli/symbolic_module.h"
@@ -46,10 +47,6 @@ struct PredictVerb {
 
 constexpr std::array<std::string_view, 6> kStages = {"patterns", "order", "locks",
                                                      "filter",   "exact", "symbolic"};
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 Result<prediction::PredictOptions> stages_from(const std::vector<std::string>& words) {
   prediction::PredictOptions options;
